@@ -1,10 +1,10 @@
 /* allowed.c - rights of clients that operators set, and what is checked of them (node/rules.h; I34).
  *
- * Every client has one of a few keys; a client of an agent has that of its agent, and some agents are operators, too. Operators draw rules that give
- * each key some locks and take others from it, and, with SOAK_RIGHTS, limits, while its clients hold locks and wait for them, and while kept sessions
- * have no client.
+ * Every client has one of a few keys. A client of an agent has the key of its agent, and some agents are operators, too. Operators set rules,
+ * which allow the clients of each key some locks and forbid them others; with SOAK_RIGHTS also limits. They do so while clients hold locks and wait
+ * for them, and while kept sessions have no client.
  *
- * Checks, each by a second, naive reader of the text that the member's view has:
+ * Checks, each by a second, naive parser of the text of rights in the member's view:
  *   - A client is granted a lock, also one of a token, only if the rights allow that. An operation with a token begins only if the rights allow it.
  *   - A client is not refused a lock that the rights allow it to have.
  *   - A lock is taken away only by an operator, or by a client that the rights allow to do so.
@@ -46,7 +46,7 @@ void allowed_meet(struct world *w, struct soak_conn *x)
         permit_meet(x->end, rights_copy(&who));
 }
 
-/* The id under which members know a session that a client with this key has begun while there were rules. */
+/* The id by which members know a session that a client with this key has begun while rules applied. */
 static struct keep_id allowed_bind(uint32_t key, struct keep_id shown)
 {
     uint8_t text[sizeof shown + LABEL_MAX_BYTES], digest[SHA1_SIZE];
@@ -78,7 +78,7 @@ bool allowed_is_foreign(const struct world *w, uint32_t client, uint32_t key, st
     return w->mix.rights && key != allowed_key(w, client) && allowed_find(w, allowed_bind(key, shown));
 }
 
-/* The connection has a kept session: one that it has just begun, or that it has resumed. */
+/* The client of this connection has just begun its kept session, or has resumed it. */
 static void allowed_check_session(struct world *w, const struct soak_conn *x)
 {
     const struct keep_session *e = x->end->session->kept;
@@ -97,7 +97,7 @@ static void allowed_check_session(struct world *w, const struct soak_conn *x)
 
 /* -------------------------------------------------------------------------------------------------------------- reading */
 
-/* The rights of the first line of the text that is about this key and the name; or "". */
+/* Finds the first line of the text that is about this key and the name. Returns its rights; or "". */
 static const char *allowed_rights(const char *text, uint32_t key, const char *name, char rights[40])
 {
     char who[16], pattern[40], label[16];
@@ -120,7 +120,7 @@ static bool allowed_by(const char *text, uint32_t key, const char *name, uint32_
            (!force && (strstr(rights, "lock") || (mode == LOCK_SHARED && strstr(rights, "shared"))));
 }
 
-/* The limit of the locks that clients with this key may use together; or UINT32_MAX. */
+/* How many locks may all clients with this key use together, and for how many may they wait? UINT32_MAX: no limit. */
 static uint32_t allowed_limit(const char *text, uint32_t key, uint32_t *waiters)
 {
     uint32_t locks;
@@ -146,7 +146,7 @@ void allowed_draw_mix(struct world *w)
     m->redis = w->conf->seed % 4 == 1;
 }
 
-/* Some rules for each key, in an order in which each can decide something. */
+/* Draws some rules for each key, in an order in which each rule can decide for some name. */
 static void allowed_draw(struct world *w, char *text, size_t size)
 {
     static const char *const patterns[] = {"apple", "m*", "2?pears", "[a-p]*", "*"};
@@ -167,7 +167,7 @@ static void allowed_draw(struct world *w, char *text, size_t size)
                                     1 + (unsigned)world_below(w, 4), 1 + (unsigned)world_below(w, 3));
 }
 
-/* A client with some key, and not an operator, tries to take a lock away. */
+/* A client with some key, which is not an operator, tries to take a lock away. */
 struct client *allowed_steal(struct world *w, uint32_t i, int name)
 {
     struct soak_machine *m = &w->machine[i];

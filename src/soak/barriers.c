@@ -1,11 +1,11 @@
-/* barriers.c - faults amid the barrier of a view, at which members choose the owners of kept sessions (node/README.md, rule 4).
+/* barriers.c - faults just before the barrier of a view, at which members choose the owners of kept sessions (node/README.md, rule 4).
  *
- * A member has just sent its reports and MARK. Some of its connections break meanwhile: a receiver gets all of them, a part or
- * none. Then the member crashes in some cases, so that it does not send the rest again. This happens in several views, one after
- * the other. So some members pass a barrier and others do not, and a member may be the only one that has received what it knows.
+ * When a member has just sent its reports and MARK, some of its connections break: a receiver gets all of these letters, a part or
+ * none. In some cases the member then crashes, so that it does not send the rest again. This happens in several views, one after
+ * the other. So some members pass a barrier and others do not, and a member may be the only one that has received a report.
  *
- * In some cases two members are chosen before: the *speaker*, and the *deaf* one, which receives nothing from the speaker for a while. Meanwhile clients of
- * the speaker leave it, and resume their kept sessions at other members. So a view begins in which these sessions move, and the deaf member does
+ * In some cases two members are chosen beforehand: the *speaker*, and the *deaf* one, which receives nothing from the speaker for a while. Meanwhile
+ * clients of the speaker leave it, and resume their kept sessions at other members. So a view begins in which these sessions move, and the deaf member does
  * not know what the speaker's clients have released before. The faults hit the speaker in this view, and the deaf member in the next one.
  *
  * Most clients use libdibs with kept sessions, hold several locks at once, and change the modes of those that they hold. */
@@ -26,7 +26,7 @@ void barriers_draw(struct world *w)
                                .barriers = true};
 }
 
-/* Clients with kept sessions lose their connections to the machine. */
+/* About half of the clients with kept sessions lose their connections to machine `i`. */
 static void barriers_scatter(struct world *w, uint32_t i)
 {
     for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) {
@@ -60,7 +60,7 @@ void barriers_happen(struct world *w)
     }
 }
 
-/* Is a majority there without this machine? */
+/* Would the members that take part be a majority without machine `i`? */
 static bool barriers_can_spare(const struct world *w, uint32_t i)
 {
     uint32_t run = 0;
@@ -70,7 +70,7 @@ static bool barriers_can_spare(const struct world *w, uint32_t i)
     return run > w->n / 2;
 }
 
-/* Does a session of this node move in this view? */
+/* Does a kept session of this node move to another member in this view? */
 static bool barriers_moves(const struct node *node)
 {
     for (const struct ring *r = node->keep.own.next; r != &node->keep.own; r = r->next)
@@ -79,7 +79,7 @@ static bool barriers_moves(const struct node *node)
     return false;
 }
 
-/* Is this machine hit in the view that has just begun there? */
+/* Do faults hit machine `i` in the view that has just begun there? */
 static bool barriers_hits(struct world *w, uint32_t i)
 {
     struct soak_strikes *s = &w->strikes;

@@ -1,4 +1,7 @@
-/* beliefs.c - which clients believe in a lock, and whether they may do so at the same time (promise 1). See clients.c. */
+/* beliefs.c - which clients believe in a lock, and whether they may do so at the same time (promise 1 of docs/failures.md).
+ *
+ * When a client begins to believe in a lock, or its library begins to call the lock safe, the client is compared with every other client
+ * that believes in the same lock. Clients of all sorts are compared: clients.c, kept.c, tokens.c and library.c say what each believes. */
 #include "world.h"
 
 #include "core/alg.h"
@@ -26,9 +29,9 @@ static bool clients_use(const struct world *w, uint32_t k, int name, struct soak
     return c->name == name && clients_believes(w, c);
 }
 
-/* May this client believe in its lock although the service no longer vouches for it? Its daemon was stopped while the
- * client held the lock, or had many clients to tell, so the client could not be told, and it did not ask; or clocks drift by
- * more than the assumed bound. */
+/* May this client believe in its lock although the service no longer vouches for it? It may if clocks drift by more than the
+ * assumed bound; or if it does not use CONFIRM, and its daemon could not tell it of the loss in time, because the daemon was stopped
+ * while the client held the lock, or had many clients to tell. */
 static bool clients_is_excused(const struct world *w, const struct soak_client *c, const struct soak_use *u)
 {
     const struct soak_machine *m = &w->machine[c->machine];

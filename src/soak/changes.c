@@ -1,11 +1,12 @@
 /* changes.c - clients of a soak that change the mode in which they hold a lock (UPGRADE, DOWNGRADE), up to a few times before they
- * release it. The sessions of some are kept (kept.c), those of some that use libdibs, too (library.c). Their connections break while they wait, and
- * what RESUMED lists then tells them whether they have the lock alone. Members crash when some others have heard of the change, and some not.
+ * release it. Some of them have kept sessions (kept.c; with libdibs, library.c). The connections of these break while they wait, and
+ * RESUMED then tells them whether they hold the lock exclusively. Members crash when some other members have heard of the change, and some have not.
  *
- * A client shares a lock from the moment at which it says DOWNGRADE, and has it alone from the moment at which it hears that its UPGRADE was
+ * A client shares a lock from the moment at which it sends DOWNGRADE, and holds it exclusively from the moment at which it hears that its UPGRADE was
  * granted: then no other client may believe in it (beliefs.c). Fences grow (clients_check_fence). A client may wait for its
- * UPGRADE without limit: when the faults have ended, it must be answered. A remote one confirms while it waits (MEANWHILE CONFIRM). With version 2
- * of the protocol it cannot: it confirms before, and limits its wait; if it only tried, that could last for three leases. */
+ * UPGRADE without limit: when the faults have ended, it must be answered. A remote client confirms while it waits (MEANWHILE CONFIRM). With version 2
+ * of the protocol it cannot: it confirms before it sends UPGRADE, and limits its wait. An UPGRADE that only tries would not do, since its answer could
+ * take three leases. */
 #include "world.h"
 
 #include "node/keep_inside.h"
@@ -43,7 +44,7 @@ bool changes_act(struct world *w, uint32_t k)
     const char *words[2] = {"DOWNGRADE", c->holds ? clients_names[c->name] : NULL};
 
     if (!w->mix.changes || !c->holds ||
-        nested_is_open(c)) /* else it would give back what it holds again by its former fence */
+        nested_is_open(c)) /* else it would release its second grant by the fence before the change */
         return false;
     if (!c->changing) {
         if (w->calm || c->slots || c->changes == CHANGES_MAX || c->mode > LOCK_SHARED || world_below(w, 4) == 0)
@@ -62,7 +63,7 @@ bool changes_act(struct world *w, uint32_t k)
     return true;
 }
 
-/* A lock that is shared from now on is granted to all that wait to share it, as if it had just been granted. */
+/* A lock was downgraded. It counts as granted now, since clients that wait to share it may be granted it from now on. */
 void changes_ran(struct world *w, struct soak_conn *x)
 {
     const char *name = clients_names[x->name];
@@ -123,7 +124,7 @@ bool changes_resumed(struct world *w, uint32_t k, uint64_t fence)
     return true;
 }
 
-/* The client of the session comes back at once. */
+/* The client of this session loses its connection, and resumes the session at once. */
 static bool changes_disconnect(struct world *w, const struct session *s)
 {
     for (uint32_t k = 0; k < w->clients; k++) {
@@ -141,8 +142,8 @@ static bool changes_disconnect(struct world *w, const struct session *s)
     return false;
 }
 
-/* Another member receives nothing from the owner, which crashes soon: before the other members have heard of the change, or when some have
- * heard of it. In some cases the client resumes its session before the crash. */
+/* The owner of a session has just sent letters about a changed mode. One other member receives nothing from it, and the owner crashes soon: before
+ * any other member has heard of the change, or when some have. In some cases the client resumes its session before the crash. */
 void changes_look(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];

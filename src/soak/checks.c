@@ -1,7 +1,10 @@
-/* checks.c - what must be true of all machines together, whatever their disks forget (I23, I25, I26 of ARCHITECTURE.md): a term
- * has one leader, a view of a number is the same for all, no two processes use the same incarnation, a data directory
- * that was not wiped keeps the identity that other members were told, an operator's change of the roster is made once, and
- * a process takes part only under the id that it has. */
+/* checks.c - what must be true of all machines together, whatever their disks forget (I23, I25, I26 of ARCHITECTURE.md):
+ *   - a term of Raft has one leader;
+ *   - the view with a number is the same at all members;
+ *   - no two processes use the same incarnation;
+ *   - a data directory that was not wiped keeps the identity that other members have heard of;
+ *   - a change of the roster that an operator has requested is made at most once, and no other change is made;
+ *   - a process takes part only under the id of its own journal. */
 #include "world.h"
 
 #define XXH_INLINE_ALL
@@ -41,8 +44,8 @@ static void checks_view(struct world *w, uint32_t i)
     *digest = now;
 }
 
-/* Counts members that are new in `next`, by their ids, and counted members that are to go. Each of these changes was asked for
- * by an operator, who has asked for no other. (An addition that has not joined runs out by itself.) */
+/* Counts the members that are new in `next`, by their ids, and the counted members that it marks for removal. An operator must have requested
+ * each of these changes. (The addition of a member that does not join is taken back without a request.) */
 void checks_roster(struct world *w, const struct view *next)
 {
     const struct view *before = &w->newest;

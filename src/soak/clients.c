@@ -1,9 +1,9 @@
 /* clients.c - the clients of a soak, and the checkers that know what each of them believes. See soak.h.
  *
- * A client speaks the protocol of Redis, in version 2 or 3, over a connection (conns.c), and asks for one lock at a
+ * A client speaks the protocol of Redis, in version 2 or 3, over a connection (conns.c), and requests one lock at a
  * time. Most clients do as the documents say: they use CONFIRM, and believe in a lock for as long as the answer says,
- * counted from the moment at which they asked, unless they are told before that the lock is lost. Their clocks may be the slowest
- * that are allowed, they may hear late, and they may be stopped. The other clients, none of which is remote, believe in a lock
+ * counted from the moment at which they asked, unless they are told before that the lock is lost. Their clocks may be as slow
+ * as A1 allows (src/member), they may hear late, and they may be stopped. The other clients, none of which is remote, believe in a lock
  * until they are told of the loss. All these clients stand for programs without a library of ours; the clients of library.c use
  * libdibs. */
 #include "world.h"
@@ -30,7 +30,7 @@ void clients_begin(struct world *w)
 {
     for (uint32_t k = 0; k < w->clients; k++) {
         w->client[k] = (struct soak_client){.machine = (uint32_t)world_below(w, w->n), .name = -1, .conn = -1};
-        if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* at a slow one: see faults_squeeze */
+        if (w->conf->focus == SOAK_SQUEEZE && k % 4) /* faults_squeeze needs holders at machines with slow clocks */
             w->client[k].machine = k % 2;
         if (w->mix.kept && (w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
                             w->conf->focus == SOAK_EXILES || (k % 3 == 0) != (w->conf->focus == SOAK_ALONE)))
@@ -43,8 +43,8 @@ void clients_begin(struct world *w)
 
 /* ----------------------------------------------------------------------------------------------------------- checkers */
 
-/* Claims of one lock at one member, by its fence: a client names its own by that. Kept sessions that came from another member
- * may have the same number in a mode that is shared. */
+/* Counts the claims of the connection's lock at its member that have this fence. There may be only one, since a client names its claim by the fence.
+ * Claims of other clients' kept sessions do not count: one that came from another member may have the same fence, if the lock is shared. */
 static uint32_t clients_count_fence(const struct world *w, const struct soak_conn *x, uint64_t fence)
 {
     const char *name = clients_names[x->name];
@@ -76,7 +76,7 @@ void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fe
         h->highest_alone = fence;
 }
 
-/* In this time all members get to know what one of them tells, or the view changes. */
+/* Within this time all members receive what one of them sends to all, or the view changes. */
 enum { NEWS_US = 5 * SOAK_LEASE_MS * 1000 / 2 };
 
 static uint64_t clients_last_view_us(const struct world *w)
@@ -92,7 +92,7 @@ static uint64_t clients_last_view_us(const struct world *w)
     return last_us;
 }
 
-/* Does its daemon keep the client waiting, and for the lock that `me` is about? */
+/* Does the client of connection x wait for the lock that the client of `me` has requested? */
 static bool clients_waits_for(const struct soak_conn *x, const struct soak_conn *me)
 {
     const struct claim *c = x->id && x->end ? x->end->session->waiting : NULL;
@@ -100,8 +100,8 @@ static bool clients_waits_for(const struct soak_conn *x, const struct soak_conn 
     return c && c->state == CLAIM_WAITING && x->name == me->name;
 }
 
-/* A client shares a lock that another one of the same member has held for a while: then no client waits that cannot
- * share, unless that one has just come, or the view has changed since. */
+/* A client of `me` is about to share a lock that another client of the same member has held for a while. Checks that no client waits that cannot share
+ * the lock, except one that has begun to wait only now, or before the last change of the view. */
 static void clients_check_overtaking(struct world *w, const struct soak_conn *me)
 {
     bool joins = false;
@@ -123,7 +123,8 @@ static void clients_check_overtaking(struct world *w, const struct soak_conn *me
     }
 }
 
-/* A client that tried has not got the lock, and no client or kept session was in its way. It had three leases to get it. */
+/* Checks that a request that does not wait for a holder was not refused while the lock was free: no other client or kept session had wanted the lock
+ * or held it. After two leases it may be refused for another reason. */
 static void clients_check_try(struct world *w, const struct soak_conn *x, const struct node_event *e)
 {
     if (x->tries && !x->rivalled && !w->mix.tokens && e->state == CLAIM_TIMED_OUT && !e->no_quorum &&
@@ -132,8 +133,8 @@ static void clients_check_try(struct world *w, const struct soak_conn *x, const 
                    w->machine[x->machine].name);
 }
 
-/* May some daemon still have the claim of a client that has not released the lock in the usual way? A daemon that was stopped
- * finds out late that the time of such a claim is over. */
+/* May some daemon still have the claim of a client that went without releasing the lock? A daemon that was stopped
+ * finds out late that such a claim has lingered for long enough. */
 static bool clients_may_linger(const struct world *w, int name)
 {
     uint64_t since_us = w->history[name].abandoned_us;
@@ -144,10 +145,10 @@ static bool clients_may_linger(const struct world *w, int name)
     return since_us && w->now_us < since_us + 2 * NEWS_US;
 }
 
-/* Clients that try are rivalled by all who want the same lock. */
+/* A request that tries is rivalled by all other clients that want or hold the same lock. */
 void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
 {
-    if (c->other) { /* the mode of what it holds already is to change */
+    if (c->other) { /* the request is to change the mode of a lock that the client holds */
         changes_asked(w, me, c);
         return;
     }
@@ -170,7 +171,7 @@ void clients_asked(struct world *w, struct soak_conn *me, const struct claim *c)
     }
 }
 
-/* The client does not release in the usual way what it holds or wanted. */
+/* A client goes without releasing the lock that it holds or wanted. */
 static void clients_abandon_name(struct world *w, int name)
 {
     w->history[name].abandoned_us = w->now_us;
@@ -263,7 +264,7 @@ void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, co
     conns_say(w, &w->conn[c->conn], words, count);
 }
 
-/* For all its locks, or for the one that it holds. While UPGRADE waits, the question overtakes it. */
+/* Asks for how long all locks of the client are valid, or the one that it holds. While UPGRADE waits, the question overtakes it. */
 void clients_ask_confirm(struct world *w, struct soak_client *c)
 {
     char fence[24];
@@ -289,8 +290,8 @@ void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64
     c->await[c->awaited - 1].fence = lost ? 0 : fence;
 }
 
-/* The client no longer uses its lock. Of what it has lost it may tell the daemon later, as a thread would that finds out
- * while another one has asked for a lock on the same connection. */
+/* The client no longer uses its lock. If the lock was lost, the client may tell the daemon later that it has stopped, as a program does
+ * in which one thread finds that out while another one has just requested a lock by the same connection. */
 static void clients_let_go(struct world *w, uint32_t k, bool lost)
 {
     struct soak_client *c = &w->client[k];
@@ -324,7 +325,7 @@ static void clients_connect(struct world *w, uint32_t k)
     c->aside.asked_us = 0;
     c->confirms = c->kept || c->agent || c->library || w->mix.resume || w->mix.several || extreme || x->uplink ||
                   world_below(w, 4);
-    if (!c->library) /* the clock of a program that comes back is the same */
+    if (!c->library) /* a program that connects again has the clock that it had before */
         c->slow = extreme || world_below(w, 2);
     c->confirm_us = (extreme || world_below(w, 4) == 0 ? 20 : 250) * SOAK_LEASE_MS;
     x->local = !c->confirms || x->uplink || world_below(w, 4) == 0;
@@ -332,9 +333,9 @@ static void clients_connect(struct world *w, uint32_t k)
     x->delay_us = x->instant ? 0 : 1 + world_below(w, 3000);
     x->jitter_us = x->instant || world_below(w, 2) ? 0 : world_below(w, 30000);
     if (!x->instant && !w->conf->rolling && !w->mix.squeeze &&
-        world_below(w, 4) == 0) /* it is busy with other things */
+        world_below(w, 4) == 0) /* the client is busy with other things, and hears late */
         x->jitter_us = world_below(w, SOAK_LEASE_MS * 1000);
-    if (x->end) /* else that of an agent's channel is to come */
+    if (x->end) /* a client of an agent has no end at a daemon yet */
         x->end->session->remote = !x->local;
     if (c->kept) {
         clients_say(w, c, SOAK_TO_HELLO, hello, 2);
@@ -394,7 +395,7 @@ static void clients_ask(struct world *w, uint32_t k)
 
 /* ------------------------------------------------------------------------------------------------------------- acting */
 
-/* The client has no connection any more, whether it has ended it or not. */
+/* The client has no connection any more, whether it or its daemon has ended the connection. */
 void clients_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -421,7 +422,7 @@ void clients_be_gone(struct world *w, uint32_t k)
 void clients_hang_up(struct world *w, uint32_t k)
 {
     if (w->conn[w->client[k].conn].local)
-        w->client[k].believes_to_us = 0; /* its end proves that */
+        w->client[k].believes_to_us = 0; /* the end of a local connection proves that the client has stopped */
     conns_close(w, &w->conn[w->client[k].conn], false);
     clients_be_gone(w, k);
 }
@@ -547,7 +548,7 @@ void clients_confirm(struct world *w, uint32_t k)
     if (c->library) {
         library_timer(w, k);
     } else if (c->holds && c->confirms) {
-        if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has been asked */
+        if (c->awaited < SOAK_AWAITED_MAX / 2) /* else its daemon is slow, and has questions to answer */
             clients_ask_confirm(w, c);
         world_plan(w, c->confirm_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
     }
@@ -555,7 +556,7 @@ void clients_confirm(struct world *w, uint32_t k)
 
 /* ------------------------------------------------------------------------------------------------------------ hearing */
 
-/* Some hold a lock for long, and few for good. */
+/* Draws for how long a greedy client holds a lock, in ms: mostly for up to some seconds, sometimes for longer than the faults last. */
 static uint64_t clients_greed(struct world *w)
 {
     return world_below(w, 20) ? 500 + world_below(w, 4000) : 100000;
@@ -570,7 +571,7 @@ void clients_lose(struct world *w, uint32_t k)
     }
 }
 
-/* The answer to CONFIRM: for this time, counted from the question, the client's daemon vouches for its locks. */
+/* The client hears the answer to CONFIRM: for how long, counted from its question, the daemon vouches for its locks. */
 static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
 {
     struct soak_client *c = &w->client[k];
@@ -582,7 +583,7 @@ static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_
             world_fail(w, "client %u is told: %.*s", k, (int)r->word[0].len, r->word[0].at);
         c->vouched_us = 0;
         if (c->kept && c->holds && strncmp(r->word[0].at, "NOQUORUM ", 9) == 0)
-            c->believes_to_us = 0; /* it is in doubt, and asks again */
+            c->believes_to_us = 0; /* its locks are in doubt, and it asks again */
         else if (a->fence == c->fence)
             clients_lose(w, k);
         return;
@@ -592,7 +593,7 @@ static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_
     until_us = a->asked_us + (c->slow ? ms * 20000 / 19 : ms * 1000);
     if (c->vouched_us < until_us)
         c->vouched_us = until_us;
-    if (c->kept && c->waits) /* for its session, or for a lock */
+    if (c->kept && c->waits) /* it waits for its session, or for a lock */
         return;
     kept_attached(c, a);
     if (c->holds)
@@ -634,7 +635,8 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
                  c->greedy && !w->calm ? clients_greed(w) : world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));
 }
 
-/* A client of version 3 that cannot unlock what it held has been told before that it is lost. */
+/* A client with version 3 of the protocol hears the answer to UNLOCK. If it did not hold the lock any more, it must have been told of the loss
+ * before. */
 static void clients_hear_unlock(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r)
 {
     struct soak_client *c = &w->client[k];
@@ -643,7 +645,7 @@ static void clients_hear_unlock(struct world *w, uint32_t k, const struct soak_a
         world_fail(w, "client %u has lost a lock (fence %llu), and was not told: %.*s", k, (unsigned long long)a->fence,
                    (int)r->word[0].len, r->word[0].at);
     if (r->kind == '-' && a->fence && a->fence == c->fence)
-        clients_lose(w, k); /* it wanted to give one of two back */
+        clients_lose(w, k); /* it wanted to release the second of two grants */
 }
 
 static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_reply *r)
@@ -652,7 +654,7 @@ static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_r
     struct soak_awaited a;
 
     if (w->conn[c->conn].nonsense && r->kind == '-' && strncmp(r->word[0].at, "ERR ", 4) == 0)
-        return; /* its daemon will hang up */
+        return; /* its daemon ends the connection */
     if (c->awaited == 0) {
         world_fail(w, "client %u is answered, and did not ask", k);
         return;
@@ -688,7 +690,7 @@ static void clients_hear_answer(struct world *w, uint32_t k, const struct soak_r
     }
 }
 
-/* The answer to what it has asked meanwhile. */
+/* The client hears the answer to the CONFIRM that has overtaken its UPGRADE. */
 static void clients_hear_aside(struct world *w, uint32_t k, const struct soak_reply *r)
 {
     struct soak_client *c = &w->client[k];
@@ -701,7 +703,7 @@ static void clients_hear_aside(struct world *w, uint32_t k, const struct soak_re
     clients_hear_confirm(w, k, &a, &answer);
 }
 
-/* Parses one reply, with all its parts in one row. Returns the number of bytes that it takes, or 0 if it is not complete. */
+/* Parses one reply; `word` then has all its parts, one after the other. Returns the number of bytes that it takes, or 0 if it is not complete. */
 static size_t clients_parse(const char *bytes, size_t len, struct soak_reply *r)
 {
     const char *at = bytes, *end = bytes + len;
@@ -757,8 +759,8 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
         } else if (r.word[0].len == 9 && memcmp(r.word[0].at, "meanwhile", 9) == 0) {
             clients_hear_aside(w, k, &r);
         } else if (c->kept && r.word[0].len == 7 && memcmp(r.word[0].at, "session", 7) == 0) {
-            c->believes_to_us = 0;   /* another connection has its session, or its daemon ends */
-            if (world_below(w, 4)) { /* and it says so */
+            c->believes_to_us = 0;   /* another connection has resumed its session, or its daemon ends */
+            if (world_below(w, 4)) { /* it says goodbye; else it waits for the end of the connection */
                 conns_close(w, x, true);
                 clients_be_gone(w, k);
             }
@@ -768,8 +770,7 @@ void clients_take_replies(struct world *w, struct soak_conn *x)
     }
 }
 
-/* After the faults have ended: no client waits, and none holds. A client that would hold a lock for ever releases
- * it. */
+/* After the faults have ended: does no client wait or hold a lock? A client that would hold a lock for ever releases it. */
 bool clients_at_rest(struct world *w)
 {
     bool rest = true;

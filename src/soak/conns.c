@@ -1,9 +1,9 @@
-/* conns.c - the connections between clients and daemons of a soak: bytes in order, each piece in its own time, between
- * what a client says (clients.c) and the daemon's end of it, which is real (command/client.h).
+/* conns.c - the connections between clients and daemons of a soak. They carry bytes in order, each piece with a delay of its own. The client's
+ * end is simulated (clients.c), the daemon's end is real (command/client.h).
  *
- * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client has let go. Or it is
- * *remote*: it may break for one side only, or for each side in its own time, and only a goodbye proves that the client has
- * let go. A local connection may be *instant*: what the daemon says is heard at once. */
+ * A connection is *local*, a Unix socket: it cannot break, and its end proves that the client no longer uses its locks. Or it is
+ * *remote*: it may break for one side only, or for each side at another time, and only a goodbye of the client proves that the client no longer
+ * uses its locks. A local connection may be *instant*: the client hears at once what the daemon says. */
 #include "world.h"
 
 #include <assert.h>
@@ -28,7 +28,7 @@ int conns_open(struct world *w, uint32_t k)
             relays_open(w, x);
         else
             x->end = client_open(node, x);
-        allowed_meet(w, x); /* a client of an agent is met when its channel comes */
+        allowed_meet(w, x); /* for a client of an agent, this has no effect before the member hears of its channel */
         return (int)at;
     }
     return -1;
@@ -52,7 +52,7 @@ static struct soak_event *conns_plan(struct world *w, struct soak_conn *x, enum 
     return e;
 }
 
-/* When what is sent now arrives, at one of the ends: not before what was sent before. */
+/* Returns when bytes that are sent now arrive at one of the ends: not before those that were sent earlier. */
 static uint64_t conns_arrival(struct world *w, struct soak_conn *x, uint64_t *last_us)
 {
     uint64_t at_us = w->now_us + conns_delay(w, x);
@@ -125,7 +125,7 @@ void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
     conns_forget(x);
 }
 
-/* The connection breaks. Each side finds out in its own time: a daemon that hears nothing asks whether the other side is still
+/* The connection breaks. Each side finds out at a time of its own: a daemon that hears nothing asks whether the other side is still
  * there, and so may a client. */
 void conns_break(struct world *w, struct soak_conn *x, enum soak_break how)
 {
@@ -289,7 +289,7 @@ void conns_do(struct world *w, struct node_output *out)
 {
     struct soak_conn *x = client_user(out->client);
 
-    if (!x) /* it reads nothing: an operator, or one that holds many locks */
+    if (!x) /* this client has no soak_conn: an operator, or one that holds many locks. The caller of the node reads for it */
         return;
     if (out->type == NODE_CLOSE_CLIENT)
         conns_hang_up_on(w, x);

@@ -1,4 +1,8 @@
-/* faults.c - what goes wrong in a soak: drawn for every seed, so that each has its own mix. */
+/* faults.c - what goes wrong in a soak.
+ *
+ * faults_draw draws a mix for each seed: which faults happen, and how often (struct soak_mix). Every 10 ms, faults_happen draws whether each kind
+ * of fault happens now. The hard cases of enum soak_focus are here, too: each is a short course of faults and of operators' requests, again and again.
+ * faults_end ends all faults: from then on nothing breaks. */
 #include "world.h"
 
 enum { BURST_RATE = 10, BURST_US_MAX = 2000 * SOAK_LEASE_MS };
@@ -8,7 +12,7 @@ static uint32_t faults_maybe(struct world *w, uint32_t most)
     return world_below(w, 2) ? 1 + (uint32_t)world_below(w, most) : 0;
 }
 
-/* Only one kind of trouble; see soak_focus. All clients want the same lock, so that there are holders to be harmed. */
+/* Draws the mix of a hard case (enum soak_focus). In most of them all clients want the same lock, so that faults hit a holder. */
 static void faults_draw_focus(struct world *w)
 {
     struct soak_mix *m = &w->mix;
@@ -65,8 +69,7 @@ static void faults_draw_focus(struct world *w)
                                .turn_us = 40000 + (uint32_t)world_below(w, 160000),
                                .hold_ms = 1000,
                                .think_ms = 20};
-    if (w->conf->focus ==
-        SOAK_HOARDS) /* they are those of one or two members, which are slow, and the others are quick */
+    if (w->conf->focus == SOAK_HOARDS) /* one or two members are slow and have these clients; the others are quick */
         *m = (struct soak_mix){.delay_us = 30,
                                .crash = faults_maybe(w, 10),
                                .leave = faults_maybe(w, 30),
@@ -102,7 +105,7 @@ static void faults_draw_focus(struct world *w)
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
 }
 
-/* Members of all machines hurry; those of none; or of some, as while a cluster is upgraded. */
+/* Draws which members hurry for other ones (node_conf.patient): all, none, or some, as while a cluster is upgraded. */
 static uint32_t faults_draw_patience(const struct world *w, uint64_t bits)
 {
     if (w->conf->patient || bits % 8 == 0)
@@ -140,18 +143,18 @@ void faults_draw(struct world *w)
         m->absent = m->roster && world_below(w, 2);
         m->torn = world_below(w, 4) == 0 ? 20 : 0;
         if (world_below(w, 6) ==
-            0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
+            0) /* the case for which promises last longer than leases: fast networks, extreme clocks, sudden silence */
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
         if (world_below(w, 12) == 0)
             *m = (struct soak_mix){.delay_us = 30, .standstill = true};
-        if (w->conf->roster && w->n >= 5 && world_below(w, 2)) /* one hard case, again and again, and nothing else */
+        if (w->conf->roster && w->n >= 5 && world_below(w, 2)) /* a hard case, and no other faults */
             *m = (struct soak_mix){.delay_us = 30, .drift_ppm = world_below(w, 2) ? 50000 : 0, .squeeze = true};
-        if (world_below(w, 3) == 0) /* trouble seldom comes alone, and seldom to all alike */
+        if (world_below(w, 3) == 0) /* faults come in bursts, and most of them hit the same machines */
             m->focus = 1u << world_below(w, w->n) | 1u << world_below(w, w->n);
         m->bursts = world_below(w, 3) == 0;
         m->think_ms = 5 + (uint32_t)world_below(w, 400);
         m->hold_ms = 1 + (uint32_t)world_below(w, 300);
-        if (m->squeeze) /* there must be a holder to be harmed */
+        if (m->squeeze) /* the victim must have a client that holds the lock */
             m->hold_ms = 1000, m->think_ms = 20;
         m->short_leap = world_below(w, 2) == 0;
         m->no_calendar = !m->short_leap && world_below(w, 2);
@@ -163,7 +166,7 @@ void faults_draw(struct world *w)
         m->forgetful = w->random / 1000 % 8 == 0;
         m->slow = !m->squeeze && !m->standstill && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
         m->amnesia = !m->squeeze && !m->standstill && w->random / 100 % 16 == 0;
-        if (m->amnesia) { /* crashes before the disk has what was written: a member that has announced it too early is found */
+        if (m->amnesia) { /* machines crash before their disks have the writes: this finds a member that has told others of them too early */
             m->slow = 2;
             m->crash = 200;
             m->jitter_us = 1 + (uint32_t)world_below(w, 2000);
@@ -202,7 +205,7 @@ void faults_draw(struct world *w)
              m->slow ? ", slow disks" : "", m->bursts ? ", in bursts" : "", m->focus ? ", aimed" : "");
 }
 
-/* The machine that the next fault hits. */
+/* Draws the machine that the next fault hits. */
 static uint32_t faults_aim(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);
@@ -224,8 +227,7 @@ static void faults_crash(struct world *w)
             i++;
         if (i < w->n)
             machine_crash(w, i);
-    } else if (kind <=
-               1) { /* a power cut: all at once; or all but one, which is alone with what they have promised it */
+    } else if (kind <= 1) { /* a power cut: all machines crash at once, or all but one */
         if (spared < w->n)
             faults_cut_off(w, 1u << spared, 1 + world_below(w, 3 * SOAK_LEASE_MS));
         for (i = 0; i < w->n; i++)
@@ -237,7 +239,7 @@ static void faults_crash(struct world *w)
     }
 }
 
-/* A daemon is told to end. */
+/* An operator tells a daemon to shut down. */
 static void faults_leave(struct world *w)
 {
     uint32_t i = faults_aim(w);
@@ -248,7 +250,7 @@ static void faults_leave(struct world *w)
     }
 }
 
-/* A process that does nothing for a while, then goes on as if nothing had been. */
+/* A process is stopped for a while, and then goes on. */
 void faults_stop(struct world *w, uint32_t i, uint64_t span_ms)
 {
     w->report->pauses++;
@@ -269,8 +271,8 @@ static void faults_pause(struct world *w)
     faults_stop_if_runs(w, i, world_below(w, 3) ? 1 + world_below(w, 3 * SOAK_LEASE_MS) : 10000 + world_below(w, 2000));
 }
 
-/* A client whose member has just forgotten its session does not know that, and says something; or the time of its wait is over. The client must not
- * be heard, and must not be told. Both happen amid a piece of work. */
+/* The client of a session that its member has just forgotten does not know that, and sends a command; or its wait times out. The member must not
+ * execute the command, and must not tell the client of the wait. Both happen during a piece of work. */
 static void faults_exile(struct world *w)
 {
     static const char words[] = "MEANWHILE CONFIRM\n";
@@ -293,13 +295,13 @@ static void faults_exile(struct world *w)
                 .type = NODE_CLIENT_BYTES, .client = x->end, .bytes = (const uint8_t *)words, .len = sizeof words - 1});
         if (x->end && session_is_forgotten(x->end->session) && x->end->credit != x->end->given)
             world_fail(w, "client %u is heard, and %s has forgotten its kept session", x->client, m->name);
-        if (m->turn_us < busy_us) /* else what waits for the end of the piece would come out of order */
+        if (m->turn_us < busy_us) /* else events that wait for the end of the piece would change their order */
             m->turn_us = busy_us;
         return;
     }
 }
 
-/* The machines from which a cut separates its set: all others, some of them, or one. */
+/* Draws the machines from which a cut separates its set: all others, some of them, or one. */
 static uint32_t faults_draw_others(struct world *w)
 {
     switch (w->mix.lonely ? 0 : world_below(w, 8)) {
@@ -312,7 +314,7 @@ static uint32_t faults_draw_others(struct world *w)
     }
 }
 
-/* A partition: some cannot reach some others, in one direction or in both, and for a while. */
+/* A partition: for a while, some machines cannot reach some others, in one direction or in both. */
 static void faults_cut(struct world *w)
 {
     static const char *const ways[] = {"both ways", "into the set", "out of the set"};
@@ -335,7 +337,7 @@ static void faults_cut(struct world *w)
     world_plan(w, 1000 * span_ms, SOAK_HEAL, 0, 0);
 }
 
-/* A whole set is cut off from all others. */
+/* For a while, the machines of a set and all others cannot reach each other. */
 void faults_cut_off(struct world *w, uint32_t set, uint64_t span_ms)
 {
     w->report->cuts++;
@@ -352,7 +354,7 @@ void faults_heal(struct world *w)
     for (uint32_t i = 0; i < w->n; i++)
         for (uint32_t k = 0; k < w->n; k++) {
             if (w->pipe[i][k].blocked && i < k && world_below(w, 3) == 0)
-                wires_break(w, i, k); /* it was cut for too long */
+                wires_break(w, i, k); /* TCP has given up during the cut */
             w->pipe[i][k].blocked = false;
         }
     world_trace(w, "healed");
@@ -382,7 +384,7 @@ static void faults_disturb_client(struct world *w)
     clients_disturb(w, (uint32_t)world_below(w, w->clients));
 }
 
-/* An operator takes a lock from all who hold it at a member. */
+/* An operator takes a lock from all its holders at a member. */
 static void faults_evict(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);
@@ -391,7 +393,7 @@ static void faults_evict(struct world *w)
         clients_evict(w, i);
 }
 
-/* A machine that has been added gets an empty disk, and its daemon is started, or forgotten. */
+/* An operator has added the machine. It gets an empty disk, and its daemon is started soon, or never. */
 static void faults_prepare(struct world *w, uint32_t k)
 {
     struct soak_machine *m = &w->machine[k];
@@ -413,7 +415,7 @@ static void faults_prepare(struct world *w, uint32_t k)
         world_trace(w, "%s is not started", m->name);
 }
 
-/* An operator adds or removes a member, at any other one. */
+/* An operator adds or removes a member, by a request at some member. */
 static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
 {
     struct soak_machine *at = &w->machine[i], *m = &w->machine[k];
@@ -426,14 +428,14 @@ static bool faults_change_roster(struct world *w, uint32_t k, uint32_t i)
         (add && m->added_us &&
          w->now_us - m->added_us < (w->mix.comes_and_goes ? 300000
                                     : w->conf->focus      ? 2000000
-                                                          : 15000000))) /* it may still be under way */
+                                                          : 15000000))) /* the last addition may still be in progress */
         return false;
     snprintf(line, sizeof line, "MEMBER %s %s %s\n", add ? "ADD" : "REMOVE", m->name,
              add     ? m->address
              : force ? "FORCE"
                      : "");
     checks_asked(w, k, add, 1);
-    wrong = conns_operate(w, i, line); /* a member alone does it at once */
+    wrong = conns_operate(w, i, line); /* a member alone makes the change at once, during this call */
     world_trace(w, "%s shall be %s: %s", m->name, add ? "added" : "removed", wrong ? wrong : "asked for");
     m->added_us = add ? w->now_us : 0;
     if (wrong)
@@ -461,8 +463,8 @@ static bool faults_has_holder(const struct world *w, uint32_t i)
     return false;
 }
 
-/* The hard case for changes of the roster. The victim reaches a minority only. The members that it reaches are removed one
- * after the other, the leader last, as fast as can be, and the victim is stopped meanwhile. Its lease rests on members that are no longer
+/* The hard case for changes of the roster (I28). The victim reaches a part of the others. An operator removes the members that it reaches one
+ * after the other, as fast as possible and the leader last, and the victim is stopped meanwhile. So its lease rests on members that are no longer
  * counted. */
 static void faults_squeeze_begin(struct world *w, uint32_t victim)
 {
@@ -500,7 +502,7 @@ static void faults_squeeze(struct world *w)
     struct soak_squeeze *q = &w->squeeze;
     uint32_t i = (uint32_t)world_below(w, w->n);
 
-    for (uint32_t k = 0; k < w->n && !q->active; k++) /* members removed the last time come back first */
+    for (uint32_t k = 0; k < w->n && !q->active; k++) /* first add the members again that were removed the last time */
         if (!world_is_member(w, k)) {
             faults_change_roster(w, k, i);
             return;
@@ -522,9 +524,9 @@ static void faults_squeeze(struct world *w)
     }
 }
 
-/* One member is added and removed again and again. The member at which an operator requests that is cut off when other members have
- * heard of it, and the opposite is requested at another one. When the first comes back, it does not know what has been done, and
- * must not send its request again. */
+/* An operator adds and removes one member again and again. The member at which the operator makes a request is cut off when other members have
+ * heard of the request. Then the opposite is requested at another member. When the first member is reached again, it does not know whether its request was
+ * granted, and must not send it again. */
 static void faults_come_and_go(struct world *w)
 {
     struct soak_squeeze *q = &w->squeeze;
@@ -551,8 +553,8 @@ static void faults_come_and_go(struct world *w)
     }
 }
 
-/* A kept session is to move to a member, and that member ends at this moment, and comes back. A third member hears nothing from the owner
- * meanwhile; so it hears of the move when no other member wants it any more. */
+/* A kept session is to move to a member. At this moment that member shuts down, and is started again. Meanwhile a third member receives nothing from the
+ * owner, so it hears of the move after all other members have given the move up. */
 static void faults_move(struct world *w)
 {
     uint32_t owner, next, third = (uint32_t)world_below(w, w->n);
@@ -567,8 +569,8 @@ static void faults_move(struct world *w)
     world_plan(w, (600 + world_below(w, 600)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
-/* A view has opened at machine `i`, and not yet at another one, which hears nothing from machine `i` for a while. So in the next view the other
- * machine does not know what machine `i` has done in this one. */
+/* A view has opened at machine `i`, and not yet at another machine, which from now on receives nothing from machine `i` for a while. So in the next view
+ * the other machine does not know what machine `i` has done in this view. */
 void faults_opened(struct world *w, uint32_t i)
 {
     uint32_t j = w->mix.redis && !w->calm ? (uint32_t)world_below(w, w->n) : i;
@@ -584,8 +586,9 @@ void faults_opened(struct world *w, uint32_t i)
     world_plan(w, (300 + world_below(w, 900)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
-/* All members but one crash, and are back before the lease of that one has run out; it is cut off. Only what the others have written down,
- * or assume, keeps them from excluding it too early. If they come back with another lease, they may crash once more. */
+/* All members but one crash, and are started again before the lease of that one has run out; it is cut off meanwhile. The new processes have forgotten
+ * their promises to it: only their journals, and the promise that each assumes to have given (src/member, protocol 2), keep them from excluding it too early.
+ * If they are started with another lease, they may crash once more. */
 void faults_crash_others(struct world *w, uint32_t spared)
 {
     for (uint32_t i = 0; i < w->n; i++)
@@ -614,8 +617,8 @@ static void faults_reborn(struct world *w)
     faults_crash_others(w, spared);
 }
 
-/* The network fails, for about as long as sessions are kept. No member is excluded, so all go on in the same view. So no next owners hide
- * what the end of a lease has done to kept sessions. */
+/* The whole network fails, for about as long as sessions are kept. No majority is left to exclude a member, so all go on in the same view and no kept session
+ * gets another owner: mistakes that an owner makes when its lease runs out stay visible. */
 static void faults_outage(struct world *w)
 {
     if (world_below(w, 200) || !world_is_whole(w))
@@ -628,7 +631,7 @@ static void faults_outage(struct world *w)
     world_plan(w, 1000 * (2 + world_below(w, 6)) * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
-/* A machine stops together with its clock, as a virtual machine does that is moved. */
+/* A machine stops together with its clock, as a virtual machine does while it is moved to another host. */
 static void faults_standstill(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);
@@ -647,7 +650,7 @@ static void faults_standstill(struct world *w)
     world_trace(w, "so does the clock of %s", m->name);
 }
 
-/* Every 10 ms, each kind has its chance. */
+/* Draws whether each kind of fault happens now, and plans the next call in 10 ms. */
 void faults_happen(struct world *w)
 {
     const struct {

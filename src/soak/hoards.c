@@ -1,8 +1,8 @@
 /* hoards.c - clients of a soak that hold many locks at once, so that a change of the view, or the end of a lease, meets many
  * holders. See soak.h.
  *
- * Every machine has one such client. It takes locks of a common pool, one after the other, and lets go of one now and then. Half of
- * the clients are of the simplest sort: each believes in a lock until it is told of the loss, which it hears at once. The
+ * Every machine has one such client. It takes locks of a common pool, one after the other, and releases one now and then. Half of
+ * these clients are simple: each believes in a lock until it is told of the loss, which it hears at once. The
  * others use CONFIRM, and read nothing but its answers: each believes in a lock for as long as the last answer says.
  *
  * A daemon takes many locks away in pieces, and each piece takes its time. When a daemon gives its locks up, no other
@@ -50,7 +50,7 @@ static bool hoards_is_of_slow(const struct world *w, uint32_t k)
     return false;
 }
 
-/* It takes a lock, or lets go of one, or does nothing. */
+/* Draws what the client does next: it requests a lock, or releases one, or does nothing. */
 static void hoards_choose(struct world *w, struct soak_hoard *h, char *line, size_t size)
 {
     uint32_t k = (uint32_t)world_below(w, SOAK_HOARD_FEW);
@@ -93,7 +93,7 @@ static void hoards_say(struct world *w, uint32_t i, const char *line)
             .type = NODE_CLIENT_BYTES, .client = w->hoard[i].end, .bytes = (const uint8_t *)line, .len = strlen(line)});
 }
 
-/* Is it beyond what is promised that this machine's client still believes in its lock? See clients.c. */
+/* May the client of machine `i` still believe in its lock although the service no longer vouches for it? See beliefs.c. */
 static bool hoards_is_excused(const struct world *w, uint32_t i, uint32_t k)
 {
     const struct soak_machine *m = &w->machine[i];
@@ -149,7 +149,7 @@ void hoards_act(struct world *w, const struct soak_event *e)
 
     if (!m->runs || m->process != e->generation || w->calm)
         return;
-    world_step_node(w, e->a, (struct node_input){.type = NODE_TIME}); /* what has become of its locks */
+    world_step_node(w, e->a, (struct node_input){.type = NODE_TIME}); /* the daemon may take locks away */
     if (!m->doomed && !session_is_busy(h->end->session)) {
         if (h->confirms && h->acts == 0)
             hoards_say(w, e->a, "HELLO 3\n");

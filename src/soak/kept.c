@@ -1,9 +1,9 @@
 /* kept.c - the clients of a soak whose sessions are kept (node/keep.h). They speak the protocol themselves, as those of
  * clients.c do, and confirm their locks.
  *
- * A kept client whose connection ends goes on believing in its lock for as long as it was vouched for. It connects
- * anew, at any machine, shows the id of its session, and goes on holding what RESUMED lists. Such clients also detach,
- * end their sessions, die, and now and then one of them shows the id of another one, as a second process of the same
+ * A client with a kept session whose connection ends goes on believing in its lock until its validity is over. It connects
+ * anew, at any machine, shows the id of its session, and goes on holding the locks that RESUMED lists. Such clients also detach,
+ * end their sessions, and die. Now and then one of them shows the id of another one's session, as a second process of the same
  * program would: then both want the same session.
  *
  * Checks, besides those of clients.c: a lock that a client was told of is lost only if the keep time has passed since
@@ -21,18 +21,18 @@ enum { KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000, CHECK_RECORDS_EACH = 16 };
 
 struct soak_kept {
     char id[33];
-    bool known;    /* it has an id */
-    bool shared;   /* another client has the id as well: the lock may be gone because of that */
-    bool expects;  /* it expects a lock of the session that it has taken from another client */
-    bool detached; /* it has said DETACH, and believes in no lock until it has resumed the session */
-    bool excused;
+    bool known;    /* the client has heard the session's id */
+    bool shared;   /* another client has the id as well, and may have released the lock */
+    bool expects;  /* the client expects that the session, which it has taken from another client, holds a lock */
+    bool detached; /* the client has sent DETACH, and believes in no lock until it has resumed the session */
+    bool excused;  /* the session may be lost: a process has ended, and no other process that knew it is left */
     uint32_t keep_ms;
     uint32_t key;         /* of the client that has begun the session (allowed.c) */
     uint64_t attached_us; /* the last time at which its session certainly had a connection */
     uint64_t lapses_us;   /* the TTL of its lock ends at this time or later; UINT64_MAX: it has none */
 };
 
-/* The id that a client was told. */
+/* Reads the text of an id that a client was told. */
 static struct keep_id kept_shown(const char *text)
 {
     struct keep_id id;
@@ -45,7 +45,7 @@ static struct keep_id kept_shown(const char *text)
     return id;
 }
 
-/* The id under which members know the session. */
+/* The id by which members know the session. */
 static struct keep_id kept_id(const struct world *w, const struct soak_kept *q)
 {
     return allowed_session(w, q->key, kept_shown(q->id));
@@ -112,7 +112,7 @@ void kept_check_grant(struct world *w, const struct soak_conn *x)
     if (!x->end->session->kept)
         return;
     if (c->kept && c->conn >= 0 && &w->conn[c->conn] == x)
-        c->kept->excused = c->kept->shared; /* whatever has become of the locks that it had before */
+        c->kept->excused = c->kept->shared; /* the session knows this lock now: earlier excuses no longer apply */
     if (w->mix.wild_clocks)
         return;
     for (uint32_t j = 0; j < w->n; j++)
@@ -163,15 +163,15 @@ static bool kept_is_claim(const struct claim *c, const struct keep_record *x)
     return c->fence == x->fence && c->name_len == x->name_len && memcmp(c->name, x->name, x->name_len) == 0;
 }
 
-/* Is this a record of the claim from before it was upgraded; or a record of its upgrade, if the claim was lost before its client was told? A withdrawn claim
- * knows the fence of its last record, and the previous record may be there, too. */
+/* Is this a record of the claim from before its upgrade? Or, if the claim was lost before its client was told of the upgrade, a record of the upgrade? A
+ * withdrawn claim knows the fence of its last record; the record before it may still be there, too. */
 static bool kept_is_former(const struct claim *c, const struct keep_record *x)
 {
     return (c->freed ? x->fence <= c->after : c->after && c->after == x->fence) && c->name_len == x->name_len &&
            memcmp(c->name, x->name, x->name_len) == 0;
 }
 
-/* Is the withdrawn claim one of this session, as far as it knows? */
+/* May the withdrawn claim be one of this session? Some withdrawn claims do not know their session. */
 static bool kept_is_of(const struct claim *c, struct keep_id id)
 {
     return (c->kept_id[0] == id.high && c->kept_id[1] == id.low) || (!c->kept_id[0] && !c->kept_id[1]);
@@ -226,7 +226,7 @@ static const struct soak_machine *kept_owner(const struct world *w, uint32_t i, 
     return NULL;
 }
 
-/* Was another client of a process in this view granted the lock of the record `x` of session `e` after that session, and told so? */
+/* Was another client, of any process in this view, granted the lock of the record `x` after session `e` was, and told of the grant? */
 static bool kept_is_granted_behind(const struct world *w, const struct view *view, const struct keep_session *e,
                                    const struct keep_record *x)
 {
@@ -246,8 +246,8 @@ static bool kept_is_granted_behind(const struct world *w, const struct view *vie
     return false;
 }
 
-/* A record without a claim would encumber its lock when the owner is excluded. A record of a lock that another client has been granted since
- * would make the lock held twice (I33). */
+/* Checks that each record has a claim, and that no other client was granted the lock since (I33). A record without a claim would keep the lock
+ * from others when the owner is excluded. With a record of a lock that another client was granted since, two clients would hold the lock. */
 static void kept_check_records(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -294,7 +294,7 @@ static void kept_check_claim(struct world *w, uint32_t i, uint32_t j, const stru
                    c->name_len, c->name, (unsigned long long)c->fence, w->machine[i].name);
 }
 
-/* A lock that all members have acknowledged must be in the records of all; otherwise it would be lost with its owner. */
+/* Checks that each claim that all members have acknowledged is in the records of all; otherwise it would be lost with its owner. */
 static void kept_check_claims(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -313,7 +313,7 @@ static void kept_check_claims(struct world *w, uint32_t i)
     }
 }
 
-/* Has another claim than `c`, which excludes all others, of a client of machine `j` its lock? */
+/* The exclusive claim `c` is held. Does another claim, of a client of machine `j`, hold the same lock? */
 static bool kept_is_held_at(const struct world *w, uint32_t j, const struct claim *c)
 {
     const struct lock *lock = locks_find(&w->machine[j].node.locks, c->name, c->name_len);
@@ -324,7 +324,7 @@ static bool kept_is_held_at(const struct world *w, uint32_t j, const struct clai
     return false;
 }
 
-/* No two clients have a lock alone, whether or not they know of it: a session that has no client cannot say what it believes. */
+/* Checks that no two claims hold a lock exclusively. beliefs.c compares what clients believe, and a session without a client believes nothing. */
 static void kept_check_alone(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -344,7 +344,7 @@ static void kept_check_alone(struct world *w, uint32_t i)
     }
 }
 
-/* The session is lost if no other process knows it. */
+/* From now on the session may be lost, if no process but that of machine `i` knows it. */
 static void kept_excuse(struct world *w, uint32_t i, uint32_t k, struct keep_id id)
 {
     struct soak_client *c = &w->client[k];
@@ -358,8 +358,8 @@ static void kept_excuse(struct world *w, uint32_t i, uint32_t k, struct keep_id 
         library_excuse(w, c);
 }
 
-/* A process is about to end: the sessions of which no other process knows may be lost, if no other
- * process should have known. */
+/* The process of machine `i` is about to end. From now on those sessions may be lost that no other process knows, unless another process
+ * should have known them. */
 void kept_forgotten(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
@@ -377,8 +377,8 @@ void kept_forgotten(struct world *w, uint32_t i)
     }
 }
 
-/* The same for a process that has been excluded, and has forgotten all sessions. Processes that were in its view before,
- * and are in the view that excludes it, should know these sessions. */
+/* The same for a process that was excluded, and has forgotten all sessions. A process that takes part both in its last view and in the view that excludes
+ * it should know these sessions. */
 void kept_look(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
@@ -461,7 +461,7 @@ void kept_check_loss(struct world *w, uint32_t k)
         world_fail(w, "client %u has lost %s, which its session should have kept", k, clients_names[c->name]);
 }
 
-/* Does every member have a record of each lock that the kept sessions of the others hold, and no other record (I33)? So it is when
+/* Does every member have a record of each lock that the kept sessions of the others hold, and no other record (I33)? That must be so when
  * all letters have arrived. */
 bool kept_agree(const struct world *w)
 {
@@ -475,7 +475,7 @@ bool kept_agree(const struct world *w)
     return true;
 }
 
-/* A daemon alone has crashed: its sessions are lost, and their clients may believe in their locks. */
+/* A daemon alone has crashed: its sessions are lost, while their clients may still believe in their locks. */
 void kept_lose_all(struct world *w)
 {
     kept_excuse_all(w);
@@ -483,11 +483,11 @@ void kept_lose_all(struct world *w)
         w->client[k].dazed = true;
         library_daze(&w->client[k]);
     }
-    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) /* and they may not have heard yet that they hold them */
+    for (uint32_t k = 0; k < SOAK_CONNS_MAX; k++) /* a client may not have heard of its grant yet */
         w->conn[k].dazed = true;
 }
 
-/* A daemon is told to end: the sessions that have their clients now have them until now, if it has a lease. */
+/* The daemon of machine `i` begins to shut down. If it has a lease, the sessions that have their clients now have had them until now. */
 void kept_leave(struct world *w, uint32_t i)
 {
     if (w->machine[i].node.keep.lapsed_ms)
@@ -505,8 +505,8 @@ void kept_leave(struct world *w, uint32_t i)
     }
 }
 
-/* No other client has been granted a lock that a session holds exclusively since that session was. A client that was stopped may hear late what
- * a daemon that was excluded since has said: the claims of that daemon, and the validities that it has told, are over. */
+/* Checks that no other client was granted a lock after the session that holds it exclusively. A client that was stopped may hear late from a daemon that was
+ * excluded meanwhile; then the claims of that daemon, and the validities that it has told, are over, and nothing is checked. */
 static void kept_check_fences(struct world *w, const struct soak_client *c)
 {
     const struct session *s = w->conn[c->conn].end ? w->conn[c->conn].end->session : NULL;
@@ -636,7 +636,7 @@ void kept_die(struct soak_client *c)
         kept_forget(c);
 }
 
-/* The client takes the session of another one. */
+/* The client takes the id of another client's session. */
 static bool kept_steal(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k], *other = &w->client[world_below(w, w->clients)];
@@ -650,8 +650,8 @@ static bool kept_steal(struct world *w, uint32_t k)
     *c->kept = *other->kept;
     c->kept->expects = true;
     c->name = other->name;
-    c->mode =
-        w->mix.changes && other->mode == LOCK_ALONE ? LOCK_SHARED : other->mode; /* which the other one may change */
+    /* The other client may change the mode. */
+    c->mode = w->mix.changes && other->mode == LOCK_ALONE ? LOCK_SHARED : other->mode;
     c->slots = other->slots;
     c->fence = other->fence;
     c->believes_to_us = 0;
@@ -659,8 +659,7 @@ static bool kept_steal(struct world *w, uint32_t k)
     return true;
 }
 
-/* Client `k` has a connection and a kept session, and holds a lock or not. Returns false if it does what all clients
- * do. */
+/* Client `k` has a connection and a kept session. Returns false if it is to do what all clients do. */
 bool kept_act(struct world *w, uint32_t k)
 {
     static const char *const end[] = {"SESSION", "END"}, *const detach[] = {"SESSION", "DETACH"};
@@ -724,7 +723,7 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
         if (c->name == name && (c->holds || c->kept->expects) &&
             (c->fence == r->word[j + 1].number || (!c->kept->shared && changes_resumed(w, k, r->word[j + 1].number))))
             found = kept_hear_mode(c, &r->word[1 + 2 * locks + j / 2]);
-        else /* it has released it before, or was never told of it */
+        else /* the client has released this lock, or was never told of it */
             clients_say_unlock(w, c, name, r->word[j + 1].number, true);
     }
     world_trace(w, "client %u has its session again, and %s", k,
@@ -732,7 +731,7 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
                 : c->holds ? "not its lock"
                            : "no lock");
     if (!found)
-        kept_check_loss(w, k); /* by when it was attached before */
+        kept_check_loss(w, k); /* the check needs the time at which it was last attached before */
     kept_attached(c, a);
     if (found && !c->holds)
         c->since_us = w->now_us;
@@ -769,7 +768,7 @@ void kept_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const 
     } else if (r->kind == '-' && strncmp(r->word[0].at, "NOQUORUM ", 9) == 0) {
         clients_hang_up(w, k);
     } else if (a->to == SOAK_TO_END && r->kind == '+') {
-        if (!c->holds) /* else it has detached, and the connection is about to end */
+        if (!c->holds) /* else the client has detached, and the connection is about to end */
             kept_forget(c);
         clients_hang_up(w, k);
     } else if (r->kind == '-' && (strncmp(r->word[0].at, "ERR ", 4) != 0 || c->vouched_us)) {

@@ -1,12 +1,12 @@
 /* kinds.c - which lock a client of a soak requests, and as what kind (clients.c).
  *
- * In the case SOAK_KINDS clients dispute the kinds of all names (I16): they request them alone, shared, in one of two groups, with two or three
- * slots, or say nothing about it, with priorities. A client that is refused may request the lock next as the kind that the refusal names. In every
- * other seed operators set policies that fix the kinds of these names, or leave them free again (operators.c). Some clients have kept sessions,
- * tokens, or change the modes of their locks.
+ * In the case SOAK_KINDS clients dispute the kinds of all names (I16). They request a lock shared, in one of two groups, with two or three
+ * slots, or without any of these words; and with priorities. A client that is refused may request the lock next as the kind that the refusal names. In
+ * every other seed operators set policies that fix the kinds of these names, or take the policies back (operators.c). Some clients have kept sessions
+ * or tokens, or change the modes of their locks.
  *
- * The hard case (kinds_hush): a view has opened at the home of a name, which hears nothing from another member for a while. So the home does not know whether
- * clients of that member have held the lock since before, while clients of several kinds wait. */
+ * The hard case (kinds_hush): a view has opened at the home of a name, and the home receives nothing from another member for a while. So it does not know
+ * whether clients of that member have held the lock since an earlier view, while clients that request several kinds wait. */
 #include "world.h"
 
 #include <stdio.h>
@@ -89,8 +89,8 @@ static size_t kinds_say_group(struct soak_client *c, const char *group, const ch
     return 2;
 }
 
-/* A client of the home that does not hear from another member. If no client there uses the lock, this one requests another kind than the one that the
- * lock had. If such a client waits, this one requests the kind of the lock, and passes it. Returns 0 if there is nothing to aim at. */
+/* In the hard case, a client of the home aims its request. If no client of the home uses the lock, this one requests another kind than the lock has. If a
+ * client that has requested another kind waits there, this one requests the kind of the lock, and may overtake it. Returns 0 if there is nothing to aim at. */
 static size_t kinds_aim(struct world *w, struct soak_client *c, const char **words)
 {
     const struct lock *lock = w->now_us < w->hush.until_us && c->machine == w->hush.machine

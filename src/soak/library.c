@@ -1,26 +1,29 @@
 /* library.c - the clients of a soak that use libdibs. Every decision is the library's own (client/belief.h): what is sent,
- * what is believed, when the daemon is asked, when the library gives up, what the program is told. This file is the driver,
- * in place of the library's socket and clock, and the program.
+ * what is believed, when the daemon is asked, when the library gives up, what the program is told. This file simulates the program, and
+ * is the driver in place of the library's socket and clock.
  *
- * The program holds several locks over one connection, asks for them in the order of their names, and waits or goes on
- * meanwhile. It confirms, renews, unlocks, and asks other things. Most programs have a loop: they call the library whenever
+ * The program holds several locks by one connection, requests them in the order of their names, and waits or goes on
+ * meanwhile. It also confirms, renews and releases locks. Most programs have a loop: they call the library whenever
  * it wants to be called, and believe in a lock until they are told that it is lost. The others are *silent*: they call only
  * when they want something, and believe in a lock only as long as dibs_fence says so. Silent programs are local, as
- * include/dibs.h demands. The clock of a program may be the slowest that is allowed, and the program may be stopped.
+ * include/dibs.h demands. The clock of a program may be as slow as A1 allows (src/member), and the program may be stopped.
  *
- * Bytes are heard and said in pieces. Some of what has come is read later.
+ * Bytes are sent and read in pieces. Some bytes that have arrived are read later.
  *
  * If the mix says so, the program requests several locks at once (SOAK_SEVERAL), and then no others while it holds some. If it does
  * not get all, its daemon holds none of them for it.
  *
- * If the mix says so, the sessions are kept (SOAK_RESUME). Then a program whose connection has ended goes on. It believes in its
+ * If the mix says so, the sessions are kept (SOAK_RESUME). Then a program whose connection has ended goes on with its work. It believes in its
  * locks until libdibs tells it that they are in doubt, or lost. It connects again, to any machine, and libdibs resumes the session.
  *
- * Checks, besides exclusion (clients.c): a program that believes in a lock is told of its loss when the library
- * no longer believes in it, at the latest when its validity has passed or the connection has ended; the library does
- * what is due; a daemon that no longer knows a lock has said so before; and before the keep time is over, libdibs does not give up a lock
- * that the members keep for it. While libdibs says that a lock of the program is safe (belief_safe_ms), though it
- * is in doubt, no other client that cannot share it believes in it (beliefs.c). */
+ * Checks, besides mutual exclusion (beliefs.c):
+ *   - A program that believes in a lock is told of the loss when the library no longer believes in the lock. The library does so at the
+ *     latest when the validity of the lock is over, or the connection has ended.
+ *   - The library does what is due.
+ *   - A daemon that no longer knows a lock has said so before.
+ *   - Before the keep time is over, libdibs does not give up a lock that the members keep for the program.
+ *   - While libdibs says that a lock of the program, which is in doubt, is safe (belief_safe_ms), no other client that cannot share the lock
+ *     believes in it (beliefs.c). */
 #include "world.h"
 
 #include "base/memory.h"
@@ -42,12 +45,12 @@ struct soak_library {
     bool doubts;       /* it was told that its locks are in doubt */
     bool yields;       /* it was the victim of a deadlock, and releases all that it holds */
     char id[33];       /* of its session, as the daemon has told it; or "" */
-    bool lost_before;  /* its daemon did not hold the lock any more when the program asked for a confirmation */
+    bool lost_before;  /* when the program asked for a confirmation, its daemon no longer held the lock for it */
     bool unlocks;      /* the program waits for the end of an unlock, and was not told that the lock is lost */
-    char name[24];     /* as which its daemon knows it */
-    int wanted, about; /* the lock that the program asks for; that it unlocks, renews or confirms; or -1 */
-    unsigned wants;    /* with wanted: the set of all locks that it asks for at once */
-    struct soak_use asks[SOAK_NAMES]; /* for these */
+    char name[24];     /* the name by which its daemon knows it */
+    int wanted, about; /* the lock that the program requests; the one that it unlocks, renews or confirms; or -1 */
+    unsigned wants;    /* if it requests a lock: the set of all locks that it requests at once */
+    struct soak_use asks[SOAK_NAMES]; /* how it requests them */
     char value[SOAK_NAMES][SOAK_VALUE_MAX];
     struct soak_use use[SOAK_NAMES]; /* what the program was told to hold */
     uint64_t timer_us;               /* when the next timer is set for, or 0 */
@@ -87,7 +90,8 @@ static bool library_doubts(const struct soak_library *l)
     return l->belief.in_doubt && l->belief.call && l->was_away;
 }
 
-/* Can the library not tell the program anything? Then the program believes what the library would say. */
+/* Does the program not call the library now, so that the library cannot tell it of a loss? Then the program is taken to believe what the library
+ * would say. */
 static bool library_is_deaf(const struct world *w, const struct soak_client *c)
 {
     const struct soak_library *l = c->library;
@@ -129,8 +133,8 @@ void library_excuse(const struct world *w, struct soak_client *c)
         c->library->use[name].forgotten_us = c->library->asks[name].forgotten_us = w->now_us;
 }
 
-/* The program requests the lock with this TTL, or begins its TTL anew; 0: without a TTL. Its member's clock may be faster, and the member may not
- * hear of the new TTL. */
+/* The program requests the lock with this TTL, or begins its TTL anew; 0: without a TTL. The TTL may end early: the member's clock may be faster, and the
+ * member may not receive the new TTL. */
 static void library_note_ttl(const struct world *w, struct soak_use *u, uint64_t ttl_ms)
 {
     uint64_t lapses_us = ttl_ms ? w->now_us + 950 * ttl_ms : UINT64_MAX;
@@ -158,7 +162,8 @@ static void library_check_beliefs(struct world *w, uint32_t k)
             clients_check_belief(w, k, name);
 }
 
-/* The program did not get all of several locks: so its daemon holds none of them for it, or has yet to tell it of the loss. */
+/* The program was not granted several locks that it had requested at once. Checks that its daemon holds none of them for it, or has yet to tell it of
+ * their loss. */
 static void library_check_none(struct world *w, uint32_t k, int code)
 {
     const struct soak_client *c = &w->client[k];
@@ -174,13 +179,13 @@ static void library_check_none(struct world *w, uint32_t k, int code)
                        clients_names[name]);
 }
 
-/* Is this why a client without the right is refused? */
+/* Does this message tell a client that it is refused for want of a right, or by a limit? */
 static bool library_tells_of_rights(const char *message)
 {
     return strstr(message, "has not the right") || strstr(message, ", by the limit in ");
 }
 
-/* The library has told that a lock is granted, or several are, or why not. */
+/* The library tells the program that one lock or several are granted, or why not. */
 static void library_hear_result(struct world *w, uint32_t k, int code)
 {
     struct soak_client *c = &w->client[k];
@@ -216,7 +221,7 @@ static void library_hear_result(struct world *w, uint32_t k, int code)
         library_check_beliefs(w, k);
 }
 
-/* A lock that was upgraded has a new fence: the daemon has said so, or that the session, which was resumed, holds it. */
+/* A lock that was upgraded has a new fence. The daemon has told it in the answer to UPGRADE, or by RESUMED. */
 static void library_hear_changes(struct world *w, uint32_t k)
 {
     struct soak_library *l = w->client[k].library;
@@ -255,8 +260,7 @@ static void library_hear_answer(struct world *w, uint32_t k)
             !strstr(l->belief.message, "has not the right") && !strstr(l->belief.message, "is waiting to be sent"))
             world_fail(w, "client %u is told by libdibs: %s", k, l->belief.message);
         if (code == DIBS_OK && call == BELIEF_UPGRADE)
-            l->use[l->about].mode =
-                LOCK_ALONE; /* perhaps it was so, and the program did not know whether it shares it */
+            l->use[l->about].mode = LOCK_ALONE; /* the lock may have been upgraded, and the program did not know that */
     }
     if (code == DIBS_LOST &&
         ((call == BELIEF_UNLOCK && l->unlocks) || (call == BELIEF_RENEW && l->use[l->about].holds)))
@@ -318,7 +322,7 @@ static void library_listen(struct world *w, uint32_t k)
         memcpy(l->id, l->belief.session, sizeof l->id);
 }
 
-/* What the program believes is what the library believes, and the library has done what is due. */
+/* Checks that the program believes in the same locks as the library, and that the library has done what is due. */
 static void library_check(struct world *w, uint32_t k)
 {
     const struct soak_library *l = w->client[k].library;
@@ -349,7 +353,7 @@ static void library_set_timer(struct world *w, uint32_t k)
     if (due_ms == UINT64_MAX || (l->silent && !l->belief.call))
         return;
     at_us = library_when_us(c, due_ms);
-    at_us = at_us <= w->now_us ? w->now_us + 1000 : at_us; /* it is overdue: library_check tells */
+    at_us = at_us <= w->now_us ? w->now_us + 1000 : at_us; /* overdue: library_check finds that */
     if (!l->timer_us || at_us < l->timer_us) {
         l->timer_us = at_us;
         world_plan(w, at_us - w->now_us, SOAK_CONFIRM, k, 0)->generation = c->generation;
@@ -371,7 +375,7 @@ static void library_send(struct world *w, struct soak_client *c)
     belief_sent(b, len);
 }
 
-/* All that has come so far was heard: what the clock makes true, what is to be sent, and what the program waits for. */
+/* The library has read all bytes so far. It looks at the clock, tells the program what has changed, and sends what is to be sent. */
 static void library_turn(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -400,7 +404,7 @@ static void library_turn(struct world *w, uint32_t k)
     }
 }
 
-/* Hears the first bytes of what has come. */
+/* Reads the first `len` bytes that have arrived. */
 static void library_take(struct world *w, uint32_t k, struct soak_conn *x, size_t len)
 {
     struct belief *b = &w->client[k].library->belief;
@@ -414,7 +418,7 @@ static void library_take(struct world *w, uint32_t k, struct soak_conn *x, size_
     library_listen(w, k);
 }
 
-/* Bytes that have come are heard piece by piece, some of them perhaps later. */
+/* Reads bytes that have arrived, piece by piece, and leaves some of them for later. */
 static void library_read(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -487,11 +491,11 @@ bool library_is_away(const struct soak_client *c)
 
 void library_stay_away(struct world *w, uint32_t k)
 {
-    w->client[k].library->timer_us = 0; /* the events of the time before do not count */
+    w->client[k].library->timer_us = 0; /* timers of the earlier connection have no effect */
     library_set_timer(w, k);
 }
 
-/* The name under which its daemon knows it (several.c). */
+/* The program tells its daemon its name, which is the number of its connection (several.c). */
 static void library_call_itself(const struct world *w, struct soak_client *c)
 {
     if (w->mix.several)
@@ -541,7 +545,7 @@ void library_forget(struct soak_client *c)
     c->library = NULL;
 }
 
-/* One more lock that the program asks for: how. */
+/* Draws how the program requests one more lock. */
 static struct dibs_part library_draw_part(struct world *w, uint32_t k, int name)
 {
     struct soak_library *l = w->client[k].library;
@@ -563,8 +567,8 @@ static struct dibs_part library_draw_part(struct world *w, uint32_t k, int name)
     return part;
 }
 
-/* A lock behind all that the program holds, so that programs do not wait for each other in a circle; or several, if it holds
- * none. In disorder, one or several that it does not hold, of those with one holder at a time. */
+/* The program requests a lock whose name comes after those of all that it holds, so that programs do not wait for each other in a circle; or several, if
+ * it holds none. In disorder (soak_mix), it requests one or several that it does not hold, of those with one holder at a time. */
 static void library_lock(struct world *w, uint32_t k)
 {
     struct soak_library *l = w->client[k].library;
@@ -606,7 +610,7 @@ static void library_lock(struct world *w, uint32_t k)
         world_fail(w, "client %u may not ask libdibs for %s: %s", k, clients_names[l->wanted], l->belief.message);
 }
 
-/* The program stops using a lock, and unlocks it; or leaves that to the end of the connection. */
+/* The program stops using a lock, and unlocks it, or leaves the lock to the end of the connection. */
 static void library_unlock(struct world *w, uint32_t k, int name)
 {
     struct soak_library *l = w->client[k].library;

@@ -1,6 +1,6 @@
-/* machine.c - processes of a soak, and the disks under them. A disk keeps what was written; a process that crashes in
- * the middle of a write leaves a part of it: some of its sectors, in any order, and zeros in the place of others. Some disks take their time now
- * and then, while their processes go on. */
+/* machine.c - the processes of a soak, and their disks. A disk keeps the writes that it has finished. If a process crashes in the middle
+ * of a write, a part of the write remains: some of its sectors, with zeros in the place of the others. In some seeds disks are
+ * slow: a write is finished later, while the process goes on. */
 #include "world.h"
 
 #include "alg/list.h"
@@ -17,7 +17,7 @@ static uint64_t machine_random(void *user)
 
 /* ------------------------------------------------------------------------------------------------------------- disks */
 
-/* A write that the disk has not finished. */
+/* A write that the disk has not finished; `anew`: it replaces the content of the disk. */
 struct soak_write {
     struct ring in_machine;
     bool anew;
@@ -40,13 +40,13 @@ static void machine_put(struct soak_machine *m, const uint8_t *bytes, size_t len
     m->disk = next;
 }
 
-/* The process crashes in the middle of this write: the file ends somewhere in it, and some of its sectors did not get to the disk. */
+/* The process crashes in the middle of this write: the file ends somewhere in it, and some of its sectors did not reach the disk. */
 static void machine_spoil(struct soak_machine *m, const uint8_t *bytes, size_t len)
 {
     enum { SECTOR = 512 };
     size_t from = bytes_len(&m->disk), left = world_below(m->world, len);
     uint8_t *at = left ? bytes_add(&m->disk, left) : NULL;
-    uint64_t dice = m->world->now_us + from; /* what is lost changes nothing else in the run */
+    uint64_t dice = m->world->now_us + from; /* the draws of the rest of the run do not depend on what is lost */
 
     for (size_t k = 0, part; k < left; k += part) {
         part = SECTOR - (from + k) % SECTOR;
@@ -58,8 +58,8 @@ static void machine_spoil(struct soak_machine *m, const uint8_t *bytes, size_t l
     }
 }
 
-/* When a write that begins now is finished, if the disk needs this time for one. Writes that come while the disk is busy
- * are written together, afterwards. */
+/* Returns when a write that is requested now will be finished, if the disk needs `takes_us` for one. Writes that are requested while the disk is
+ * busy are written together, afterwards. */
 static uint64_t machine_write_end_us(struct soak_machine *m, uint64_t takes_us)
 {
     uint64_t now_us = m->world->now_us;
@@ -97,7 +97,7 @@ static enum disk_status machine_write(struct soak_machine *m, const uint8_t *byt
 {
     struct world *w = m->world;
 
-    if ((!m->runs && m->process) || m->doomed) /* what a dead process writes does not count */
+    if ((!m->runs && m->process) || m->doomed) /* the process has crashed: it writes nothing */
         return DISK_WRITTEN;
     if (!ring_empty(&m->writes) || (w->mix.slow && !w->calm && !m->opens))
         return machine_write_later(m, bytes, len, anew);
@@ -131,7 +131,7 @@ static struct soak_write *machine_take_write(struct soak_machine *m)
     return write;
 }
 
-/* The process has crashed: of the writes that its disk had not finished, the disk has the first ones, and perhaps a part of the next one. */
+/* The process has crashed. Of the writes that its disk had not finished, the disk keeps the first ones, and perhaps a part of the next one. */
 static void machine_tear_writes(struct soak_machine *m)
 {
     struct soak_write *write;
@@ -167,7 +167,7 @@ void machine_written(struct world *w, uint32_t i)
 
 /* --------------------------------------------------------------------------------------------------------- processes */
 
-/* No other process gets to know what a process does after its disk has failed, within the same event. */
+/* After the disk has failed, no other process learns of what this process still does during the same event. */
 static void machine_told(void *user, struct client *c, const struct node_event *event)
 {
     struct soak_machine *m = user;
@@ -269,7 +269,7 @@ void machine_start(struct world *w, uint32_t i)
                   .lease_ms = w->alone ? 0 : w->lease_ms,
                   .deadlock_ms = w->mix.several ? SOAK_DEADLOCK_MS : 0,
                   .join_ms = 5 * SOAK_LEASE_MS,
-                  /* Some calendars are of no use: then the journal has to know. */
+                  /* Some machines do not know the time of day: then only the journal ensures that incarnations grow. */
                   .incarnation = w->alone                            ? 1
                                  : w->conf->roster || m->boot_us % 2 ? w->now_us / 1000
                                                                      : 0,
@@ -311,7 +311,7 @@ void machine_start(struct world *w, uint32_t i)
     world_deliver(w, i, (struct node_input){.type = NODE_TIME});
 }
 
-/* All daemons are ended, and a new cluster is founded on empty disks, when an operator has waited for long enough. */
+/* An operator ends all daemons, waits, and founds a new cluster on empty disks. */
 void machines_found(struct world *w)
 {
     world_trace(w, "a new cluster is founded");

@@ -1,12 +1,12 @@
-/* nested.c - clients of a soak that request a lock again while they hold it (LOCK REENTRANT), and give that second grant back. They go on holding the
- * lock: if it is granted to another client before they have released it, the checks of clients.c notice. */
+/* nested.c - clients of a soak that request a lock again while they hold it (LOCK REENTRANT), and release that second grant. They go on holding the
+ * lock: if another client were granted it before they have released the first grant, too, the checks of beliefs.c would find that. */
 #include "world.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* The client requests again the lock that it holds. If the lock is lost before its daemon receives this request, it is a request like any other, for
- * which the client does not wait. */
+/* The client requests again the lock that it holds, and does not wait for it. If the client loses the lock before its daemon receives this request, the
+ * request is one like any other. */
 void nested_ask(struct world *w, struct soak_client *c)
 {
     const char *words[8] = {"LOCK", clients_names[c->name], "REENTRANT", "WAIT", "0"};
@@ -42,8 +42,8 @@ void nested_hear(struct world *w, uint32_t k, const struct soak_awaited *a, cons
         clients_lose(w, k);
     if (r->kind == '*' && r->word[1].number == a->fence && (r->count != 3 || r->word[2].number != 2))
         world_fail(w, "client %u holds a lock twice, and its daemon counts otherwise", k);
-    /* It gives back what it was granted, and goes on holding the lock. An UNLOCK that did not wait for the answer would release the
-     * lock itself if it had been lost meanwhile. With another fence it is a new lock, which the client does not want. */
+    /* The client releases the second grant, and goes on holding the lock. It had to wait for this answer: if the lock was lost meanwhile, the answer has
+     * another fence, of a first grant that the client does not want. */
     if (r->kind == '*')
         clients_say_unlock(w, &w->client[k], clients_find_name(r->word[0].at, r->word[0].len), r->word[1].number,
                            r->word[1].number != a->fence);

@@ -1,14 +1,11 @@
-/* operators.c - operators that set the lease, the policies and the rights on which the members agree, and what is checked of it (node/agreed.h,
- * node/policies.h).
+/* operators.c - operators that set the lease and the policies on which the members agree, and what is checked of these settings
+ * (node/agreed.h, node/policies.h). In some seeds they set the rights of clients as well (allowed.c).
  *
- * The hard cases: a member is cut off or stopped shortly after a change has begun, while its clients rely on what was vouched for
- * before; and then all others crash, perhaps, and are back before its lease has run out. Or it does not hear from the leader, and so not
- * of the new view, while others acknowledge its heartbeats; and then it is stopped. In some seeds one machine has an earlier
- * The hard cases: a member is cut off or stopped shortly after a change has begun, while its clients rely on validities from
- * before. In some cases all other members then crash, and are back before its lease has run out. Or the member does not hear from the leader, and so not
- * of the new view, while other members acknowledge its heartbeats; and then it is stopped. In some seeds one machine has an earlier
- * build, which does not know of agreed settings: then nothing may be agreed while it takes part.
- * of clients as well (allowed.c). */
+ * The hard cases. A member is cut off or stopped shortly after a change has begun, while its clients rely on validities from before
+ * the change. In some of these cases all other members then crash, and are back before the member's lease has run out. Or the member
+ * receives nothing from the leader, and so does not hear of the new view, while other members acknowledge its heartbeats; and then it is
+ * stopped. In some seeds one machine has an earlier build, which does not know of agreed settings: then no setting may be agreed on while
+ * this machine takes part. */
 #include "world.h"
 
 #include "node/agreed.h"
@@ -61,7 +58,7 @@ static uint32_t operators_choose_victim(struct world *w)
     return (uint32_t)world_below(w, w->n);
 }
 
-/* The victim hears nothing from the leader, and is stopped soon. */
+/* The victim receives nothing from the leader, and is stopped soon. */
 static void operators_hide_leader(struct world *w)
 {
     for (uint32_t i = 0; i < w->n; i++)
@@ -72,7 +69,7 @@ static void operators_hide_leader(struct world *w)
     world_plan(w, 2000 * SOAK_LEASE_MS, SOAK_HEAL, 0, 0);
 }
 
-/* The lease becomes shorter: in some time the victim is stopped, or cut off. */
+/* The lease becomes shorter, or another setting changes: some time later the victim is stopped or cut off. */
 void operators_harm_by_shorter(struct world *w)
 {
     w->spared = operators_choose_victim(w);
@@ -83,7 +80,7 @@ void operators_harm_by_shorter(struct world *w)
         operators_hide_leader(w);
 }
 
-/* The lease becomes longer: when it has, in some cases, the victim is cut off, and all others crash. */
+/* The lease becomes longer. When it has, in some cases, the victim is cut off, and all other members crash. */
 static void operators_harm_by_longer(struct world *w)
 {
     w->spared = operators_choose_victim(w);
@@ -114,8 +111,8 @@ bool operators_say(struct world *w, uint32_t i, const char *key, const char *val
     return !wrong;
 }
 
-/* One line for a pattern, or none. Unless clients dispute the kinds (kinds.c), the kind that a policy fixes is one that no client is surprised
- * by: those that say nothing want the lock alone. */
+/* Draws the line of a policy for a pattern, or no line. Unless clients dispute the kinds (kinds.c), the kind that a policy fixes suits the
+ * requests of all clients: those that name no mode want the lock exclusively. */
 static void operators_draw_policy(struct world *w, const char *pattern, const char *const *kinds, char *text,
                                   size_t size)
 {
@@ -155,9 +152,9 @@ static void operators_set(struct world *w)
 
     if (!operators_can_ask(w, i))
         return;
-    if (world_below(w, 2)) /* mostly by much */
+    if (world_below(w, 2)) /* half of the changes are large */
         ms = leases_ms[node->conf.lease_ms < SOAK_LEASE_MS ? 3 : 0];
-    if (w->mix.unsettled && ms < SOAK_LEASE_MS) /* it could not be taken back: see operators_settle */
+    if (w->mix.unsettled && ms < SOAK_LEASE_MS) /* operators_settle could not take it back */
         ms = SOAK_LEASE_MS;
     longer = ms > node->conf.lease_ms;
     snprintf(value, sizeof value, "%u", ms);
@@ -190,8 +187,8 @@ void operators_happen(struct world *w)
         allowed_set(w);
 }
 
-/* The faults have ended. An operator sets the usual lease: some clients are so far away that a shorter one is always over when
- * their daemon's answer arrives. Returns whether that is done. */
+/* The faults have ended. An operator sets the usual lease: for some clients, answers take so long that a validity of a shorter lease is
+ * always over when it arrives. Returns true if the lease is the usual one. */
 bool operators_settle(struct world *w)
 {
     const struct settings_lease *s = &w->newest.lease;
@@ -219,7 +216,8 @@ static void operators_check_policies(struct world *w, const struct view *view)
     }
 }
 
-/* I16: two members of one view run this name by one algorithm; and if both know its kind in the same epoch, that is the same. */
+/* I16: two members of one view run the lock of this name by the same algorithm; and if both know its kind in the same epoch, it is the
+ * same kind. */
 static void operators_compare(struct world *w, const struct locks *a, const struct locks *b, const char *name)
 {
     size_t len = strlen(name);

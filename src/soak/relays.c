@@ -1,10 +1,11 @@
-/* relays.c - agents of a soak (SOAK_AGENTS): clients whose connections go through an agent to a member. The frames, and the choice of the
- * member, are real (relay/mux.h, relay/agent.h), and so is the member's end of every channel. This file stands for src/serve/agent.c and
+/* relays.c - the agents of a soak (SOAK_AGENTS), by which clients connect to members. The frames, the choice of the
+ * member (relay/mux.h, relay/agent.h) and the member's end of every channel are real. This file takes the place of src/serve/agent.c and
  * src/serve/relays.c.
  *
- * An *uplink* is a connection of an agent to a member. It may be cut, and each side finds out in its own time: the agent as its plan says, the
- * member after some silence. An agent may crash, be ended in order, and be stopped. Whatever ends an uplink, the member knows nothing of the
- * agent's clients: their channels have broken. Only the end of a channel proves that its client has let go. */
+ * An *uplink* is a connection of an agent to a member. It may be cut, and each side finds out at a time of its own: the agent as relay/agent.h
+ * decides, the member after some silence. An agent may crash, shut down, and be stopped. When an uplink ends, for whatever reason, the channels in it
+ * break, and the member does not know what has become of the agent's clients. Only the orderly end of a channel proves that its client no longer uses
+ * its locks. */
 #include "world.h"
 
 #include "base/memory.h"
@@ -18,7 +19,7 @@ enum { SILENCE_US = 5000000, RESTART_US = 3000000 };
 
 struct soak_relay {
     bool runs;
-    uint64_t process; /* a number for every process */
+    uint64_t process; /* the number of its process; no other process of the run has it */
     struct agent plan;
     struct soak_uplink *up; /* or null */
     uint64_t thaws_us;      /* it is stopped until then */
@@ -34,7 +35,7 @@ struct soak_uplink {
     uint64_t there_us, back_us; /* nothing arrives before what was sent before */
 };
 
-/* What OPEN says in a soak. */
+/* The content of the frame OPEN, in a soak. */
 struct soak_opens {
     uint64_t id;
     uint32_t conn, zero;
@@ -80,7 +81,7 @@ static struct soak_event *relays_plan(struct world *w, const struct soak_uplink 
     return e;
 }
 
-/* Sends what there is to send, from one of the ends. */
+/* Sends the frames that wait at one of the ends. */
 static void relays_flush(struct world *w, struct soak_uplink *u, bool here)
 {
     struct bytes *out = here ? &u->mux_here.out : &u->mux_there.out;
@@ -104,7 +105,7 @@ static void relays_forget(struct soak_uplink *u)
         u->id = 0;
 }
 
-/* The member's end of a channel is over: the client has let go, or nothing is known about it. */
+/* The member's end of a channel has ended: by the client's orderly end, or because the uplink has broken. */
 static void relays_closed(struct world *w, struct soak_uplink *u, const struct mux_event *event)
 {
     struct soak_conn *x = event->channel->user;
@@ -114,7 +115,7 @@ static void relays_closed(struct world *w, struct soak_uplink *u, const struct m
 
     x->there = NULL;
     mux_close(&u->mux_there, event->channel, MUX_BROKEN);
-    world_step_node(w, i, (struct node_input){.type = NODE_TIME}); /* it may have lost its lock before */
+    world_step_node(w, i, (struct node_input){.type = NODE_TIME}); /* the client may have lost its lock before */
     if (!w->machine[i].doomed) {
         world_trace(w, "%s %s client %u of agent %u", w->machine[i].name,
                     event->how == MUX_BROKEN ? "has lost" : "hears the end of", x->client, u->agent);
@@ -126,7 +127,7 @@ static void relays_closed(struct world *w, struct soak_uplink *u, const struct m
     world_finish_step(w, i);
 }
 
-/* The member's end of an uplink is over. Bytes that are on their way do not arrive. */
+/* The member's end of an uplink ends. Bytes that are under way do not arrive. */
 static void relays_end_there(struct world *w, struct soak_uplink *u, bool crashed)
 {
     uint64_t process = w->machine[u->machine].process;
@@ -151,7 +152,7 @@ static void relays_end_there(struct world *w, struct soak_uplink *u, bool crashe
     relays_forget(u);
 }
 
-/* The agent's end is over: its clients are told by the end of their connections. */
+/* The agent's end of an uplink ends. Its clients learn of that by the end of their connections. */
 static void relays_end_here(struct world *w, struct soak_uplink *u)
 {
     u->here = false;
@@ -181,7 +182,7 @@ static void relays_set_timer(struct world *w, struct soak_relay *r)
     }
 }
 
-/* The agent has lost its member. The member finds out soon, or after some silence. */
+/* The agent gives its uplink up. The member finds out soon, or after some silence. */
 static void relays_lose(struct world *w, struct soak_relay *r)
 {
     struct soak_uplink *u = r->up;
@@ -264,7 +265,7 @@ void relays_open(struct world *w, struct soak_conn *x)
     relays_flush(w, u, true);
 }
 
-/* Sends what the client has said, as far as there is credit; and after that the end of the channel. */
+/* Passes on what the client has sent, as far as the channel's window allows, and then, if the client has ended its connection, the end of the channel. */
 static void relays_pass_up(struct world *w, struct soak_conn *x)
 {
     struct soak_uplink *u = x->uplink;
@@ -340,7 +341,7 @@ static void relays_opened(struct world *w, struct soak_uplink *u, const struct m
     assert(event->len == sizeof opens);
     memcpy(&opens, event->bytes, sizeof opens);
     x = &w->conn[opens.conn];
-    assert(x->id == opens.id && x->coming); /* it waits for this */
+    assert(x->id == opens.id && x->coming); /* the connection waits for this frame */
     x->coming = false;
     x->there = event->channel;
     event->channel->user = x;
@@ -357,7 +358,7 @@ void relays_arrive(struct world *w, const struct soak_event *e)
     if (u->id != e->generation || !u->there || u->severed)
         return;
     mux_input(&u->mux_there, e->bytes, e->len);
-    /* The machine may crash meanwhile, and the uplink with it. */
+    /* The machine may crash during this loop, and the uplink end with it. */
     while (u->id == e->generation && u->there && mux_next(&u->mux_there, &event) != MUX_NOTHING &&
            event.type != MUX_WRONG) {
         struct soak_conn *x = event.channel ? event.channel->user : NULL;
@@ -416,7 +417,7 @@ void relays_drop_process(struct world *w, uint32_t i)
     for (struct soak_uplink *u = w->uplink; u < w->uplink + w->uplinks; u++)
         if (u->id && u->there && u->machine == i) {
             relays_end_there(w, u, true);
-            if (u->here && !u->severed && world_below(w, 4)) /* else by the silence */
+            if (u->here && !u->severed && world_below(w, 4)) /* else the agent finds out by the silence */
                 relays_plan(w, u, SOAK_DOWN_END, (u->back_us > w->now_us ? u->back_us - w->now_us : 0) + 1);
         }
 }
@@ -435,7 +436,7 @@ void relays_lost(struct world *w, const struct soak_event *e)
 
 /* ------------------------------------------------------------------------------------------------------------ trouble */
 
-/* The process ends, in order or not: the system ends its connections. What it has said may arrive or not. */
+/* The agent's process shuts down or crashes, and the system ends its connections. Bytes that it has sent may arrive or not. */
 static void relays_crash(struct world *w, struct soak_relay *r)
 {
     world_trace(w, "agent %u ends", (uint32_t)(r - w->relay));

@@ -1,8 +1,8 @@
-/* rolling.c - one trouble at a time: one member is ended and started again, in order or not; or it is stopped; or a
- * minority is cut off. The next trouble comes when all members are together again. After a restart it comes at once, as when people restart one member
- * after the other. Otherwise it comes after a lease of peace, since a member that has just been cut off may still be taken for silent. Clients of all other members
- * lose nothing meanwhile (I27): so people can restart a cluster, member after member, under load. See
- * soak.h. */
+/* rolling.c - one trouble at a time (soak.h). One member shuts down or crashes, and is started again; or it is stopped; or a minority is
+ * cut off. Meanwhile clients of all other members lose no lock (I27): so people can restart a cluster, member after member, under load.
+ *
+ * The next trouble comes when all members are together again. After a restart it comes at once, as when people restart one member after
+ * the other. After a stop or a cut it comes a lease later, since the leader may still take a member that was just cut off for silent. */
 #include "world.h"
 
 enum { LOOK_MS = 10, CUT_MS_MAX = 5 * SOAK_LEASE_MS, STOP_MS_MAX = 4 * SOAK_LEASE_MS, REST_MS_MAX = 2 * SOAK_LEASE_MS };

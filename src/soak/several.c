@@ -1,6 +1,6 @@
 /* several.c - deadlocks of a soak: did each reported cycle exist?
  *
- * Whenever it may have changed, the file notes what the session of each client waits for and holds, at its daemon, with the true time.
+ * several_look notes what the session of each client waits for and holds, at its daemon, with the true time, whenever that may have changed.
  * When a wait ends as the youngest of a cycle, there must be a moment at which every wait of the cycle lasted, and the session of each wait held the lock
  * for which the one before it waits. In these seeds the name of a client is the number of its connection, so the cycle names the connection: the daemon may
  * still have a session of an earlier connection, of which the client no longer knows. */
@@ -13,7 +13,7 @@ static bool several_ended(const struct soak_span *s)
     return s->to_us != UINT64_MAX;
 }
 
-/* Notes what is so now, by `number`; 0: nothing. */
+/* Notes the present span, identified by `number`, and keeps the one before it. 0: the session now waits for no lock, or does not hold this one. */
 static void several_note(const struct world *w, struct soak_span span[2], uint64_t number, int name)
 {
     if (span[0].number == number)
@@ -50,7 +50,7 @@ void several_look(struct world *w, const struct soak_conn *x, bool ends)
         several_note(w, v->hold[k], fence[k], k);
 }
 
-/* The span of this name that ended last, or lasts. */
+/* Returns the last span of the lock with this name, which may still last; or null. */
 static const struct soak_span *several_find(const struct soak_span span[2], int name)
 {
     for (unsigned k = 0; k < 2; k++)

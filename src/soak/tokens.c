@@ -1,14 +1,14 @@
 /* tokens.c - the clients of a soak whose locks are owned by tokens (node/token.h). They speak the protocol themselves, as
  * those of clients.c do.
  *
- * Such a client makes a new token for each lock that it wants. Its connections end and break as those of all clients do, it
- * connects anew at any machine, and goes on: it repeats a request that was not answered, or forgets about it. It renews and
- * releases its lock at any machine, twice if it has not heard the answer, or leaves it to its TTL. It believes in its lock
- * until the TTL is over on its own clock, which may be the slowest that is allowed, counted from the request; whatever
- * happens to the machine that it has talked to. A request that was not answered may be carried out at any time later: so the client counts the
- * shortest TTL of these, if it is shorter than that of the request that was answered (token.h). Now and then such a client tries to release a lock with a token that is not
- * the owner's. Half of these clients may speak as Redis lock libraries do: SET NX PX, and scripts that renew or release a lock
- * if the token owns it; or the scripts of Redisson, which count how often a token has got the lock. They are not told the fence.
+ * Such a client makes a new token for each lock that it wants. Its connections end and break as those of all clients do. It then
+ * connects anew at any machine, and repeats a request that was not answered, or forgets it. It renews and
+ * releases its lock at any machine, twice if it has not heard the answer, or leaves the lock to its TTL. Whatever happens to the daemon that
+ * has answered, the client believes in its lock until the TTL, counted from the request, is over on its own clock, which may be as slow as A1 allows. A
+ * request that was not answered may be carried out at any later time: so the client counts the shortest TTL of these, if it is shorter than
+ * that of the request that was answered (token.h). Now and then such a client tries to release a lock with a token that does not own it.
+ * In some seeds half of these clients use the commands of Redis lock libraries: SET NX PX, and scripts that renew or release a lock
+ * if the token owns it; or the scripts of Redisson, which count how often a token has been granted the lock. These clients are not told the fence.
  *
  * Checks, besides those of clients.c for all that believe in a lock: the fence grows with each token; every process in the
  * view of the daemon knows the lock, and its TTL, before its client is told; a token that is renewed or released before its TTL is over
@@ -23,20 +23,20 @@
 
 struct soak_agent {
     char token[24];
-    uint64_t made;       /* tokens so far */
-    struct soak_use use; /* use.holds: it may hold the lock, as it has asked for it, and has not released it since */
+    uint64_t made;       /* the number of its tokens so far */
+    struct soak_use use; /* use.holds: the client has requested the lock, and has not released it since */
     int name;
-    bool granted;        /* it was told so */
-    bool foreign;        /* it tries another token than its own */
-    bool released;       /* it has said so, and may have been heard */
-    bool excused;        /* the lock may be gone */
+    bool granted;        /* the client has heard that it is granted the lock */
+    bool foreign;        /* its present request has a token that is not its own */
+    bool released;       /* it has sent a request to release the lock, which may have been carried out */
+    bool excused;        /* the lock may be lost */
     uint64_t ttl_ms;     /* of the last request or renewal */
     uint64_t least_ms;   /* the shortest TTL of a request that was not answered, and may be carried out yet; or 0 */
-    uint64_t asked_us;   /* when that was sent */
-    uint64_t until_us;   /* until then it believes in the lock, once it is granted */
-    uint64_t lasts_us;   /* until then its token owns the lock: it stops believing when it releases it */
-    unsigned unlocks;    /* how often it has said that */
-    uint64_t told_fence; /* that a daemon has told, whether it has been heard or not */
+    uint64_t asked_us;   /* when the last request or renewal was sent */
+    uint64_t until_us;   /* once it is granted the lock: it believes in it until then */
+    uint64_t lasts_us;   /* its token owns the lock until then, unless the client releases it */
+    unsigned unlocks;    /* how often it has sent that it releases the lock */
+    uint64_t told_fence; /* the fence that a daemon has told, whether the client has heard it or not */
 };
 
 bool tokens_believes(const struct world *w, uint32_t k, int name)
@@ -46,7 +46,7 @@ bool tokens_believes(const struct world *w, uint32_t k, int name)
     return a->granted && a->name == name && w->now_us < a->until_us;
 }
 
-/* An operator may have taken the lock away: then its client is not told. */
+/* How the client holds its lock. If an operator may have taken the lock away, no check applies: the client is not told of that. */
 struct soak_use tokens_use(const struct world *w, const struct soak_client *c)
 {
     const struct soak_agent *a = c->agent;
@@ -84,8 +84,8 @@ void tokens_excuse_all(struct soak_client *c)
     c->agent->excused = true;
 }
 
-/* Has the owner withdrawn the lock since it answered, and do some members know that? No other client is granted it before all
- * members do (I33). */
+/* Has the owner withdrawn the lock after its answer, so that some members have no record any more? No other client is granted the lock before all
+ * members know of that (I33). */
 static bool tokens_is_withdrawn(const struct world *w, const struct token_key *key)
 {
     for (uint32_t j = 0; j < w->n; j++) {
@@ -101,8 +101,8 @@ static bool tokens_is_withdrawn(const struct world *w, const struct token_key *k
     return false;
 }
 
-/* A daemon is about to tell for how long the token owns the lock: the records of all other members have at least that TTL (I33), should the
- * owner be lost. A record that is not there is not looked at: the lock may have been released since. */
+/* A daemon is about to tell a client for how long the token owns the lock. Checks that the records of all other members have at least that TTL (I33), since
+ * the owner may be lost. A member without a record is left out: the lock may have been released since. */
 static void tokens_check_ttl(struct world *w, uint32_t i, const struct token_op *op)
 {
     const struct node *node = &w->machine[i].node;
@@ -120,7 +120,7 @@ static void tokens_check_ttl(struct world *w, uint32_t i, const struct token_op 
     }
 }
 
-/* A daemon is about to answer. */
+/* A daemon is about to answer an operation of this client. */
 void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct token_op *op)
 {
     struct soak_agent *a = w->client[x->client].agent;
@@ -140,8 +140,8 @@ void tokens_told(struct world *w, uint32_t i, struct soak_conn *x, const struct 
         return;
     w->report->grants++;
     allowed_check_grant(w, i, x, clients_find_name(op->key[0].name, op->key[0].name_len), LOCK_ALONE);
-    /* A member that is excluded from a newer view and does not know that may hear of the grant and of its withdrawal at once: the others have
-     * forgotten both. */
+    /* Only in the newest view: a member that is excluded from it, and does not know that, may receive the grant and its withdrawal at the same time, when
+     * the others have forgotten both. */
     for (uint32_t j = 0; j < w->n && !w->mix.wild_clocks && node->view.number == w->newest.number; j++)
         if (kept_is_in_view(w, j, &node->view) && !w->machine[j].doomed &&
             w->machine[j].node.view.number == node->view.number && !keep_knows(&w->machine[j].node, op->key[0].id) &&
@@ -167,7 +167,7 @@ void tokens_told_twin(struct world *w, uint32_t i, const struct token_op *op)
         tokens_check_ttl(w, i, op);
 }
 
-/* The token does not own the lock. */
+/* The client hears that its token does not own the lock. Checks that it may have lost it. */
 static void tokens_check_loss(struct world *w, uint32_t k)
 {
     const struct soak_agent *a = w->client[k].agent;
@@ -196,7 +196,7 @@ void tokens_end(struct soak_client *c)
     c->agent = NULL;
 }
 
-/* Its connection is gone. */
+/* The client has no connection any more. */
 void tokens_be_gone(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -207,20 +207,20 @@ void tokens_be_gone(struct world *w, uint32_t k)
     if (c->waits && a->foreign) {
         a->foreign = false;
     } else if (!a->granted && world_below(w, 3) == 0) {
-        tokens_forget(a); /* it does not ask again */
+        tokens_forget(a); /* it forgets the request that was not answered */
     }
     c->conn = -1;
     c->waits = false;
     c->machine = (uint32_t)world_below(w, w->n);
 }
 
-/* The end of a TTL that was asked for at this moment, on its own clock. */
+/* When a TTL that was requested at this moment is over on the client's clock. */
 static uint64_t tokens_end_us(const struct soak_client *c, uint64_t asked_us, uint64_t ttl_ms)
 {
     return asked_us + (c->slow ? ttl_ms * 20000 / 19 : ttl_ms * 1000);
 }
 
-/* Does the client speak as a Redis library? */
+/* Does the client use the commands of a Redis lock library? */
 static bool tokens_is_redis(const struct world *w, uint32_t k)
 {
     return w->mix.redis && k % 4 == 3;
@@ -231,11 +231,11 @@ static bool tokens_is_redisson(const struct world *w, uint32_t k)
     return tokens_is_redis(w, k) && k % 8 == 7;
 }
 
-/* The TTL of a lock of Redisson that was counted twice, and so stays held when it is released once. */
+/* The TTL that a release by Redisson sets, if the lock was counted twice and so stays held. */
 enum { REDISSON_MS = 500 };
 static const char redisson_ttl[] = "500";
 
-/* The same in the words of Redisson. It never waits. */
+/* Writes the command as Redisson sends it. Redisson never waits at the daemon. */
 static size_t tokens_put_redisson(const char *words[8])
 {
     static const char lock[] = "149c5a8bf18676fd99e9e6e24923bd64d9b62f94",
@@ -257,7 +257,7 @@ static size_t tokens_put_redisson(const char *words[8])
     return count;
 }
 
-/* The same in the words of another Redis library, node-redlock's. It never waits. */
+/* Writes the command as node-redlock sends it, which never waits at the daemon either. */
 static size_t tokens_put_redis(const char *words[8])
 {
     static const char extend[] = "aed6f382e410db8ba7926d4e5e9aab410bf2a78a",
@@ -313,8 +313,8 @@ static void tokens_say(struct world *w, uint32_t k, const char *command, const c
     clients_say(w, c, strcmp(command, "LOCK") == 0 ? SOAK_TO_TOKEN_LOCK : SOAK_TO_TOKEN, words, count);
 }
 
-/* In some seeds, another process that has the token of this client extends the lock, too, when the client does: for as long as any client would,
- * so that the lock does not end before this one thinks so. */
+/* In some seeds, another process that has the token of this client extends the lock, too, when the client does. It extends by the longest TTL that any client
+ * uses, so that the lock does not end before the client expects it. */
 static void tokens_extend_as_well(struct world *w, uint32_t k)
 {
     const struct soak_agent *a = w->client[k].agent;
@@ -333,7 +333,7 @@ static void tokens_extend_as_well(struct world *w, uint32_t k)
             .type = NODE_CLIENT_BYTES, .client = m->twin, .bytes = (const uint8_t *)line, .len = strlen(line)});
 }
 
-/* It wants a lock, or repeats its request. */
+/* The client requests a lock, or repeats its request. */
 static void tokens_ask(struct world *w, uint32_t k)
 {
     struct soak_agent *a = w->client[k].agent;
@@ -345,7 +345,7 @@ static void tokens_ask(struct world *w, uint32_t k)
     tokens_say(w, k, "LOCK", a->token, world_below(w, 2));
 }
 
-/* It has a connection, and its earlier requests are answered. */
+/* The client has a connection, and its earlier requests are answered. It does something next. */
 void tokens_act(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
@@ -353,7 +353,7 @@ void tokens_act(struct world *w, uint32_t k)
     uint64_t dice = world_below(w, 8);
 
     if (a->granted && w->now_us >= a->until_us && !a->released && world_below(w, 2))
-        tokens_forget(a); /* it is over */
+        tokens_forget(a); /* the TTL is over */
     if (w->calm && !a->granted)
         return;
     if (!a->granted && !a->released) {
@@ -374,7 +374,7 @@ void tokens_act(struct world *w, uint32_t k)
         tokens_say(w, k, dice == 4 && (!tokens_is_redis(w, k) || tokens_is_redisson(w, k)) ? "LOCK" : "RENEW", a->token,
                    false);
         tokens_extend_as_well(w, k);
-    } else { /* it is busy with what the lock is for */
+    } else { /* it works under the lock */
         clients_plan(w, k, world_below(w, 2 * a->ttl_ms));
     }
 }
@@ -403,7 +403,7 @@ static void tokens_granted(struct world *w, uint32_t k, uint64_t fence)
         clients_check_belief(w, k, a->name);
 }
 
-/* What a reply says. Those of Redisson's scripts to lock are the other way round: nothing, or for how long to wait. */
+/* What a reply means. The reply of Redisson's script that locks is the other way round: null if the lock is granted, else for how long to wait. */
 enum tokens_said { SAID_ELSE, SAID_DONE, SAID_NOT, SAID_AGAIN };
 
 static enum tokens_said tokens_understand(const struct world *w, uint32_t k, enum soak_answer to,
@@ -416,7 +416,7 @@ static enum tokens_said tokens_understand(const struct world *w, uint32_t k, enu
     if (redisson && to == SOAK_TO_TOKEN_LOCK)
         return r->kind == '_' ? SAID_DONE : SAID_NOT;
     if (redisson && r->kind == ':' && r->word[0].number == 0 && released)
-        return SAID_AGAIN; /* its request was heard twice, and so it has to release the lock twice */
+        return SAID_AGAIN; /* its request was carried out twice, so it has to release the lock twice */
     if (r->kind == ':')    /* how many locks the token owned */
         return r->word[0].number == 1 ? SAID_DONE : SAID_NOT;
     return r->kind == '_' ? SAID_NOT : SAID_DONE;

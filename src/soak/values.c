@@ -15,12 +15,12 @@ const char *values_draw(struct world *w, uint32_t k, char text[SOAK_VALUE_MAX])
     struct soak_client *c = &w->client[k];
 
     text[0] = '\0';
-    if (w->mix.values && ++c->asked % 4) /* no number is drawn: other cases run as they did */
+    if (w->mix.values && ++c->asked % 4) /* this draws no random number, so other cases stay as they were */
         snprintf(text, SOAK_VALUE_MAX, "%u.%u", k, c->asked);
     return text;
 }
 
-/* The holder of the lock with this fence has this value, according to `whose`: it is the same as before. */
+/* According to `whose`, the holder of the lock with this fence has this value. Checks that it is the value that was noted before. */
 static void values_note(struct world *w, int name, uint64_t fence, const char *text, const char *whose)
 {
     struct soak_value *all = w->value[name], *v = &all[0];
@@ -31,7 +31,7 @@ static void values_note(struct world *w, int name, uint64_t fence, const char *t
     if (v->fence == fence && strcmp(v->text, text) != 0)
         world_fail(w, "%s shows the value \"%s\" of the holder of %s with fence %llu, and %s has shown \"%s\"", whose,
                    text, clients_names[name], (unsigned long long)fence, v->whose, v->text);
-    if (v->fence >= fence) /* known, or older than all that are */
+    if (v->fence >= fence) /* noted already, or older than all that are kept */
         return;
     *v = (struct soak_value){.fence = fence};
     snprintf(v->text, sizeof v->text, "%s", text);

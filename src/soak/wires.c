@@ -1,7 +1,7 @@
-/* wires.c - the network of a soak. A connection carries bytes in order, each piece in its own time. It can break at any
- * moment: what is under way is lost, and either side may find out much later. A blocked direction keeps what is sent into
- * it until it is healed, as a sender that repeats itself would. A call may go unheard; as in TCP it is made again a second
- * later. A process hangs up when it has heard nothing for a while (step/step.c): else a connection of which only one side
+/* wires.c - the network between the members of a soak. A connection carries bytes in order, each piece with a delay of its own. It can
+ * break at any moment: bytes that are under way are lost, and either side may find out much later. A blocked direction keeps the bytes that are
+ * sent into it until it is healed, as TCP does by retransmission. An attempt to connect may get lost; as in TCP it is repeated a second
+ * later. A process ends a connection by which it has heard nothing for a while (step/step.c): else a connection of which only one side
  * knows would last for ever. */
 #include "world.h"
 
@@ -9,7 +9,7 @@
 
 enum { REDIAL_US = 100000, BLOCKED_AGAIN_US = 20000, LOST_CALL_US = 1000000, SILENT_US = 1000 * SOAK_LEASE_MS };
 
-/* Machine k, as the process of machine i knows it; null: it is no member there. */
+/* Returns machine k as the process of machine i knows it; null: there it is no member. */
 static struct member *wires_member(struct world *w, uint32_t i, uint32_t k)
 {
     struct node *node = &w->machine[i].node;
@@ -74,7 +74,7 @@ void wires_dial(struct world *w, uint32_t i, uint32_t k)
     w->pipe[k][i].last_us = w->now_us + back;
 }
 
-/* a is connected to b, as far as it knows. */
+/* Machine a learns that it is connected to machine b. */
 void wires_connected(struct world *w, const struct soak_event *e)
 {
     struct member *m;
@@ -82,13 +82,13 @@ void wires_connected(struct world *w, const struct soak_event *e)
     if (!w->machine[e->a].runs || w->machine[e->a].process != e->len || w->pipe[e->b][e->a].connection > e->generation)
         return;
     m = wires_member(w, e->a, e->b);
-    if (!m) { /* it does not know it: it hangs up */
+    if (!m) { /* to machine a, machine b is no member: it ends the connection */
         world_plan(w, wires_delay(w), SOAK_BROKEN, e->b, e->a)->generation = e->generation;
         wires_redial(w, e->a, e->b, REDIAL_US);
         return;
     }
     w->pipe[e->b][e->a].connection = e->generation;
-    if (!w->machine[e->b].runs) /* it has crashed meanwhile */
+    if (!w->machine[e->b].runs) /* machine b has crashed meanwhile */
         world_plan(w, wires_delay(w), SOAK_BROKEN, e->a, e->b)->generation = e->generation;
     world_deliver(w, e->a, (struct node_input){.type = NODE_PEER_OPENED, .member = m});
 }
@@ -105,7 +105,7 @@ void wires_broken(struct world *w, const struct soak_event *e)
     world_deliver(w, e->a, (struct node_input){.type = m ? NODE_PEER_CLOSED : NODE_TIME, .member = m});
 }
 
-/* The connection is gone. Each side finds out in its own time. */
+/* The connection breaks. Each side finds out later, at a time of its own. */
 void wires_break(struct world *w, uint32_t i, uint32_t k)
 {
     uint64_t generation = w->pipe[i][k].connection ? w->pipe[i][k].connection : w->pipe[k][i].connection;
@@ -115,13 +115,13 @@ void wires_break(struct world *w, uint32_t i, uint32_t k)
     w->report->breaks++;
     world_plan(w, world_below(w, 300000), SOAK_BROKEN, i, k)->generation = generation;
     world_plan(w, world_below(w, 300000), SOAK_BROKEN, k, i)->generation = generation;
-    /* Bytes sent into it are lost: the receiver has another one in mind. */
+    /* Bytes that are under way are lost: no connection has the number 0. */
     for (size_t h = 1; h <= w->count; h++)
         if (w->heap[h].type == SOAK_BYTES && w->heap[h].generation == generation)
             w->heap[h].generation = 0;
 }
 
-/* The event of the next bytes under way from i to k, by this connection, behind those of `last`; or null. */
+/* Returns the event of the next bytes that are under way from machine i to machine k by this connection, after those of `last`; or null. */
 static struct soak_event *wires_next(struct world *w, uint32_t i, uint32_t k, uint64_t connection,
                                      const struct soak_event *last)
 {
@@ -162,7 +162,7 @@ void wires_tear(struct world *w, uint32_t i, uint32_t k)
     world_plan(w, arrives_us - w->now_us + world_below(w, 300000), SOAK_BROKEN, k, i)->generation = connection;
 }
 
-/* The process has ended: its peers find out, most of the time soon. */
+/* The process of machine i has ended. Other members find out, most of the time soon. */
 void wires_drop_process(struct world *w, uint32_t i)
 {
     for (uint32_t k = 0; k < w->n; k++) {
@@ -182,7 +182,7 @@ void wires_arrive(struct world *w, struct soak_event *e)
     struct member *m;
 
     if (!w->machine[e->b].runs || p->connection != e->generation) {
-        if (e->generation) /* no process is there: the sender is told, or concludes it from the silence, as the daemon does */
+        if (e->generation) /* no process receives them: the sender is told, or, as the daemon does, concludes it from the silence */
             world_plan(w, w->pipe[e->b][e->a].blocked ? SILENT_US : wires_delay(w), SOAK_BROKEN, e->a, e->b)
                 ->generation = e->generation;
         free(e->bytes);
@@ -216,7 +216,7 @@ static void wires_write(struct world *w, uint32_t i, uint32_t k, const uint8_t *
     memcpy(e->bytes, bytes, len);
 }
 
-/* i hangs up, and k finds out. */
+/* Machine i ends the connection, and machine k finds out. */
 static void wires_hang_up(struct world *w, uint32_t i, uint32_t k, uint64_t in_us)
 {
     uint64_t generation = w->pipe[k][i].connection;
@@ -236,7 +236,7 @@ void wires_do(struct world *w, uint32_t i, const struct node_output *out)
         wires_write(w, i, k, out->bytes, out->len);
     } else if (out->type == NODE_MEMBER_WENT && w->pipe[k][i].connection) {
         wires_hang_up(w, i, k, wires_delay(w));
-    } else if (out->type == NODE_CLOSE_PEER) { /* behind what was written last */
+    } else if (out->type == NODE_CLOSE_PEER) { /* after the bytes that were written last */
         world_trace(w, "%s ends the connection to %s: %s", w->machine[i].name, w->machine[k].name, out->text);
         wires_hang_up(w, i, k, last_us > w->now_us ? last_us - w->now_us + 1 : 1);
     }

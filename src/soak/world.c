@@ -150,7 +150,7 @@ void world_deliver(struct world *w, uint32_t i, struct node_input in)
     world_finish_step(w, i);
 }
 
-/* The piece of work that it has just done takes its time. */
+/* A slow machine has just done a piece of work: its daemon is busy for some time. */
 static void world_take_turn(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
@@ -199,7 +199,7 @@ static void world_watch_views(struct world *w, uint32_t i)
         operators_check(w, i);
     if (node->view.number > w->newest.number) {
         checks_roster(w, &node->view);
-        kept_follow(w, &node->view); /* before this view counts as open: that of a member alone is so at once */
+        kept_follow(w, &node->view); /* before this view counts as open: a member alone opens it at once */
         w->newest = node->view;
     }
     if (node->keep.opened > w->opened)
@@ -324,7 +324,7 @@ static uint64_t world_daemon_us(const struct world *w, uint32_t i)
     return m->thaws_us > m->turn_us ? m->thaws_us : m->turn_us;
 }
 
-/* What concerns a process that is stopped, a daemon or a client, or a daemon that is busy, waits for it: until then. */
+/* An event waits while the daemon or the client that it concerns is stopped, or the daemon is busy. Returns until when. */
 static uint64_t world_waits_until_us(const struct world *w, const struct soak_event *e)
 {
     switch (e->type) {
@@ -497,8 +497,8 @@ bool world_is_whole(const struct world *w)
     return true;
 }
 
-/* Chaos, then calm: nothing breaks any more, and no client comes. All clients that wait are served, and all members take
- * part; but where clocks run at wrong speeds: a member whose clock is too slow never keeps a lease for long. */
+/* Chaos, then calm: there are no faults, and no client makes a new request. Checks that all clients that wait are served, and that all
+ * members take part. If clocks drift by more than A1 allows, that is not checked: a member whose clock is too slow never keeps a lease for long. */
 static void world_run(struct world *w)
 {
     uint64_t calm_us;
@@ -579,8 +579,8 @@ static void world_begin(struct world *w)
         m->boot_us = 1000000 + world_below(w, 1000000000);
         ring_init(&m->writes);
         m->random = world_random(&w->random);
-        m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* at the edge */
-        if (w->conf->focus)                                                      /* one is slower than all others */
+        m->drift_ppm = (world_below(w, 2) ? 1 : -1) * (int64_t)w->mix.drift_ppm; /* as wrong as can be */
+        if (w->conf->focus) /* the first two clocks are slow, all others are fast */
             m->drift_ppm = (i > 1 ? 1 : -1) * (int64_t)w->mix.drift_ppm;
     }
     w->lease_ms = SOAK_LEASE_MS;

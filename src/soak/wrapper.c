@@ -2,13 +2,13 @@
  *
  * Each seed draws a few commands. A command and what it starts fork, leave their process group, end, lose their
  * parents, ignore SIGTERM, close the connection to the daemon, take their time to die, or belong to another user. They
- * do so between any two steps of a sweep, and numbers of processes that have ended are given to others soon. Meanwhile
- * the lock is lost, signals come, and the keeper and the guard are killed. The checker sees all processes at every
- * moment. It watches
- *   - that the lock is not released while something of the tree runs (W1; W3 for what has inherited the connection);
- *   - that nothing that can be killed runs for long after the lock was lost (W2);
+ * do so between any two steps of a sweep, and new processes soon get the numbers of processes that have ended. Meanwhile
+ * the lock is lost, signals come, and the keeper and the guard are killed. The *tree* is the command and all processes that it has started,
+ * directly or not. The checker sees all processes at every moment. It checks
+ *   - that the lock is not released while a process of the tree runs (W1; W3 for a process that has inherited the connection);
+ *   - that no process of the tree that can be killed runs for long after the lock was lost (W2);
  *   - that no other process gets a signal (W5);
- *   - and that it all ends. */
+ *   - that all of these processes end. */
 #include "world.h"
 
 #include "base/memory.h"
@@ -23,7 +23,7 @@ enum {
     PID_INIT = 1,
     PID_FIRST = 2,
     PID_LAST = 120, /* a number is used again when all others were */
-    DEATH_MS = 400, /* that a process may need to die, from SIGKILL on */
+    DEATH_MS = 400, /* the longest time from SIGKILL to the death of a process */
     SWEEP_MS = 50,
     LATE_MS = 1000,
     LIMIT_MS = 120000,
@@ -31,15 +31,15 @@ enum {
 
 struct soak_process {
     struct wrap_process is;
-    bool tree;                 /* the command, or started by it */
-    bool connected;            /* has inherited the connection */
-    bool deaf;                 /* to SIGTERM */
-    bool foreign;              /* no signal reaches it */
-    bool dying;                /* got SIGKILL: it does nothing any more */
-    bool termed;               /* got SIGTERM while it was stopped */
-    bool killed;               /* it has ended by a signal */
-    uint64_t born_ms, ends_ms; /* ends: by itself, or because it was told to */
-    uint32_t restless;         /* it forks as often as that, in a thousand steps */
+    bool tree;                 /* it is the command, or was started by it, directly or not */
+    bool connected;            /* it has inherited the connection */
+    bool deaf;                 /* it ignores SIGTERM */
+    bool foreign;              /* it belongs to another user: no signal reaches it */
+    bool dying;                /* it got SIGKILL, and does nothing any more */
+    bool termed;               /* it got SIGTERM while it was stopped */
+    bool killed;               /* a signal has ended it */
+    uint64_t born_ms, ends_ms; /* when it began; when it ends, by itself or because of a signal */
+    uint32_t restless;         /* in how many of a thousand steps it forks */
 };
 
 /* The keeper or the guard. */
@@ -84,15 +84,15 @@ static bool wrapper_runs(const struct soak_process *p)
 
 /* ------------------------------------------------------------------------------------------------------------ checker */
 
-/* The lock is lost, and it is time that this process has ended. A process of another user can start new ones for as
- * long as it runs: they have a moment until the next sweep. */
+/* The lock is lost: must this process have ended by now? A process of another user can start new ones as long as it
+ * runs, and these have time until the next sweep. */
 static bool wrapper_is_late(const struct wrapper *r, const struct soak_process *p)
 {
     return r->lost && !p->foreign && r->now_ms > r->lost_ms + r->keeper.wrap.grace_ms + LATE_MS &&
            (r->now_ms > r->foreign_ms + LATE_MS || r->now_ms > p->born_ms + LATE_MS);
 }
 
-/* The daemon gives the lock to others when it was told to, or when no process has the connection any more. */
+/* The daemon grants the lock to others when it was told of the release, or when no process has the connection any more. */
 static void wrapper_check(struct wrapper *r)
 {
     bool open = r->keeper.pid || r->guard.pid;
@@ -149,7 +149,7 @@ static void wrapper_fork(struct wrapper *r, const struct soak_process *parent)
 
 static void wrapper_kill(struct wrapper *r, struct soak_process *p);
 
-/* Its children get another parent. If that does not ask for them, or is not there any more, nothing is left of it. */
+/* A process exits. Its children get another parent. If its own parent does not ask for it, or has ended, nothing is left of it; else it stays a zombie. */
 static void wrapper_exit(struct wrapper *r, struct soak_process *p)
 {
     int32_t pid = p->is.pid;
@@ -172,7 +172,7 @@ static void wrapper_exit(struct wrapper *r, struct soak_process *p)
             if (child->is.ended && child->is.parent == PID_INIT)
                 child->is.pid = 0;
             if (child->is.pid == r->command && !child->is.ended && pid != r->keeper.pid)
-                wrapper_kill(r, child); /* it wants a signal when its parent dies */
+                wrapper_kill(r, child); /* this child has asked for a signal when its parent dies (PR_SET_PDEATHSIG) */
         }
     }
     parent = wrapper_find(r, p->is.parent);
@@ -197,7 +197,7 @@ static void wrapper_term(struct wrapper *r, struct soak_process *p)
     if (p->termed || p->deaf || p->dying)
         return;
     p->killed = true;
-    p->ends_ms = r->now_ms + wrapper_below(r, 50); /* it tidies up */
+    p->ends_ms = r->now_ms + wrapper_below(r, 50); /* it handles the signal, and then ends */
 }
 
 /* Sends a signal. Returns false if the system does not allow it. */
@@ -221,7 +221,7 @@ static bool wrapper_send(struct wrapper *r, struct soak_process *p, int signal)
     return true;
 }
 
-/* What others do in an instant: one of them forks, ends, moves to a group of its own, or continues another one. */
+/* Some process does something between two steps: it forks, ends, moves to a process group of its own, or continues another one. */
 static void wrapper_stir(struct wrapper *r)
 {
     struct soak_process *p = &r->process[wrapper_below(r, PROCESSES)], *other;
@@ -252,7 +252,7 @@ static void wrapper_show_children(struct wrapper *r, struct soak_holder *h, cons
         if (r->process[k].is.pid && r->process[k].is.parent == of->pid)
             children[count++] = r->process[k].is.pid;
     if (of->started && (!parent || parent->is.started != of->started))
-        return; /* these are the children of another one */
+        return; /* these are the children of another process */
     for (unsigned k = 0; k < count; k++) {
         const struct soak_process *seen = wrapper_find(r, children[k]);
         struct wrap_process was;
@@ -293,7 +293,7 @@ static void wrapper_sweep(struct wrapper *r, struct soak_holder *h)
 
 /* ---------------------------------------------------------------------------------------------- the guard and the keeper */
 
-/* Children that have ended are asked for. Returns whether there are any left. */
+/* Reaps children that have ended. Returns true if any are left. */
 static bool wrapper_reap(struct wrapper *r, const struct soak_holder *h, bool *command_killed)
 {
     bool left = false;
@@ -397,7 +397,7 @@ static void wrapper_begin(struct wrapper *r)
     r->keeper.pid = r->keeper.sweep.root = keeper->is.pid;
     r->guard.pid = r->guard.sweep.root = r->keeper.sweep.spare = guard->is.pid;
     r->keeper.wrap = (struct wrap){.background = r->background, .grace_ms = 1 + wrapper_below(r, 2000)};
-    r->keeper.wrap.yields = r->keeper.wrap.grace_ms % 4 == 0; /* as that of dibs lead does */
+    r->keeper.wrap.yields = r->keeper.wrap.grace_ms % 4 == 0; /* as the keeper of dibs lead does */
     r->guard.wrap = (struct wrap){.background = r->background == WRAP_LEAVE ? WRAP_LEAVE : WRAP_WAIT};
     keeper->ends_ms = guard->ends_ms = UINT64_MAX;
     command = wrapper_new(r, guard->is.pid, 0);
@@ -409,7 +409,7 @@ static void wrapper_begin(struct wrapper *r)
         other->restless = 5;
         other->ends_ms = UINT64_MAX;
     }
-    r->quiet_ms = 2000 + wrapper_below(r, 10000); /* there are no more forks then, so that it all ends */
+    r->quiet_ms = 2000 + wrapper_below(r, 10000); /* from then on no process forks, so that all of them end */
     r->lost_ms = wrapper_draw_ms(r);
     r->signal_ms = wrapper_draw_ms(r);
     r->signal = wrapper_below(r, 2) ? SIGTERM : SIGINT;
@@ -419,7 +419,7 @@ static void wrapper_begin(struct wrapper *r)
                 (unsigned long long)r->keeper.wrap.grace_ms, r->command);
 }
 
-/* The keeper or the guard is killed: neither has to be awake for that. */
+/* The keeper or the guard is killed, whatever it is doing. */
 static void wrapper_murder(struct wrapper *r, const struct soak_holder *h, const char *which)
 {
     if (!h->pid)
@@ -427,7 +427,7 @@ static void wrapper_murder(struct wrapper *r, const struct soak_holder *h, const
     world_trace(r->w, "%s is killed", which);
     r->killed_both |= !r->keeper.pid || !r->guard.pid;
     if (h == &r->keeper && !r->guard.pid)
-        r->lost = false; /* no process is left that could hear of it */
+        r->lost = false; /* no process is left that could hear of the loss */
     wrapper_exit(r, wrapper_find(r, h->pid));
 }
 
