@@ -23,38 +23,40 @@ struct beat {
     bool stray; /* the sender does not know its own id, and asks for the roster */
 };
 
+/* What the node ("we") knows of another member ("it"). */
 struct member {
     uint64_t id;
     char name[LINK_NAME_MAX + 1], address[VIEW_ADDRESS_MAX + 1];
     struct link link;
-    void *user;          /* the driver's */
-    bool introduced;     /* the driver knows it (step/step.h) */
+    void *user;          /* a pointer of the driver */
+    bool introduced;     /* the driver has been told of it (step/step.h) */
     bool blocked;        /* its connection takes no more bytes for now */
     uint64_t carried_ms; /* when its connection was made, or bytes came over it last */
     struct member *next_retired;
-    uint64_t able;          /* the incarnation of it that has said that it knows of agreed settings (node/agreed.h) */
-    uint64_t file_lease_ms; /* the lease in its configuration, as that incarnation has said */
-    uint64_t able_policies; /* the incarnation that knows of agreed policies, too (node/policies.h) */
-    uint64_t file_policies,
-        algorithms; /* the digest of the policies in its configuration, and a hash of its algorithms */
-    uint64_t able_rights,
-        file_rights; /* the incarnation that knows of agreed rights (node/rules.h); the digest of those in its configuration */
+    /* Agreed settings. `able` is its incarnation that has said that it knows of an agreed lease (node/agreed.h); able_policies and able_rights the
+     * same, of agreed policies and rights (node/policies.h, node/rules.h). The other fields are what that incarnation has said of its configuration:
+     * the lease, a digest of the policies, a hash of its algorithms, a digest of the rights. */
+    uint64_t able;
+    uint64_t file_lease_ms;
+    uint64_t able_policies;
+    uint64_t file_policies, algorithms;
+    uint64_t able_rights, file_rights;
 
-    /* Its letters. One type of letter says that the letters after it belong to the next view. Letters of an earlier
-     * view are discarded. Letters of a later view wait until this member has installed that view, too. */
+    /* Its letters. One type of letter says that the letters after it belong to the next view. We discard letters of an earlier
+     * view. Letters of a later view wait until we have installed that view, too. */
     uint64_t letters_view;
     uint64_t letters_incarnation; /* the incarnation that sent them */
     bool announced;               /* its digest for this view has arrived (lock/digest.h) */
     struct bytes late;            /* letters that wait, each after its length */
 
     /* Its heartbeats. */
-    uint64_t heard_ms;         /* when the last one arrived; 0: none */
-    uint64_t beat_ms;          /* by its clock: when it sent the newest one that is to be acknowledged; 0: none */
+    uint64_t heard_ms;         /* by our clock: when the last one arrived; 0: none */
+    uint64_t beat_ms;          /* by its clock: when it sent the newest one that we acknowledge; 0: none */
     uint64_t beat_incarnation; /* the incarnation that sent it */
     uint64_t acked_ms;         /* by our clock: when we sent the newest heartbeat that it has acknowledged */
-    uint64_t promised_ms;      /* our promise: until then we do not support its exclusion */
-    bool dropped;              /* we no longer acknowledge its heartbeats in this view (protocol 4) */
-    struct beat last;          /* the last one that arrived */
+    uint64_t promised_ms; /* by our clock: the end of our promise. Until then we do not report that we owe it nothing */
+    bool dropped;         /* we no longer acknowledge its heartbeats in this view (protocol 4) */
+    struct beat last;     /* the last one that arrived */
     struct {
         uint64_t sent_ms, echo_ms, incarnation;
     } span; /* of an earlier heartbeat of it; with the last one, they show whether our clock has stood still */

@@ -246,7 +246,7 @@ void conns_closed(struct world *w, const struct soak_event *e)
         conns_lose(w, x);
 }
 
-/* What the daemon says goes out. */
+/* Sends bytes of the daemon to the client. */
 static void conns_say_back(struct world *w, struct soak_conn *x, struct node_output *out)
 {
     if (x->uplink) {
