@@ -1,12 +1,13 @@
 /* Whatever a peer says of members: heartbeats, views, wishes, agreement. A member of a real cluster of three, of which two run
  * and have elected a leader, hears what is made up in the name of the other one. It does not crash, does not stop agreeing, and
  * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at. But
- * the member uses the rights of the view that it has installed, and no others.
- * Invariants: I19, I34. */
+ * the member uses the rights and the policies of the view that it has installed, and no others.
+ * Invariants: I16, I19, I34. */
 #include "fuzz_messages.h"
 
 #include "alg/list.h"
 #include "cluster.h"
+#include "node/policies.h"
 #include "node/rules.h"
 #include "test.h"
 
@@ -213,6 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_EXPECT(!node_broken(&node[to]) || *node[to].unfit, "%s", node_broken(&node[to]));
         FUZZ_EXPECT(node[to].view.number >= number, "an older view");
         FUZZ_EXPECT(!rules_check(&node[to]), "other rights than those of the view");
+        FUZZ_EXPECT(!policies_check(&node[to]), "other policies than those of the view");
         number = node[to].view.number;
     }
     cluster_tell(&two, to, (struct node_input){.type = NODE_TIME, .now_ms = ms + 10 * LEASE_MS});

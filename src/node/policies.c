@@ -86,12 +86,27 @@ static bool policies_are_good(const struct node *node, const struct settings_tex
     return good;
 }
 
+/* Is this the text of the policies in use? */
+static bool policies_are_used(const struct node *node, const char *text, size_t len)
+{
+    struct bytes b = {0};
+    bool same;
+
+    policies_print(node->locks.policy, node->locks.conf.policies, &b);
+    same = bytes_len(&b) == len && (len == 0 || memcmp(b.at + b.start, text, len) == 0);
+    bytes_free(&b);
+    return same;
+}
+
 bool policies_fit(struct node *node, const struct view *view)
 {
     char line[sizeof node->unfit - 100];
     struct dme_text why, text;
 
-    if (!view->policies.set || view->policies.set == node->policies_set)
+    if (!view->policies.set)
+        return true;
+    /* A peer may be wrong about a view, so the text counts, not only its number. */
+    if (view->policies.set == node->policies_set && policies_are_used(node, view->policies.text, view->policies.len))
         return true;
     dme_text_init(&why, line, sizeof line);
     dme_print(&why, "this build does not know of agreed policies");
@@ -122,7 +137,7 @@ void policies_begin_view(struct node *node)
     char line[256];
     struct dme_text why;
 
-    if (p->set == node->policies_set)
+    if (p->set == node->policies_set && !policies_check(node))
         return;
     dme_text_init(&why, line, sizeof line);
     if (p->set)
@@ -134,15 +149,10 @@ void policies_begin_view(struct node *node)
 
 const char *policies_check(const struct node *node)
 {
-    struct bytes b = {0};
     size_t len;
     const char *text = policies_text(node, &len);
-    bool same;
 
-    policies_print(node->locks.policy, node->locks.conf.policies, &b);
-    same = bytes_len(&b) == len && (len == 0 || memcmp(b.at + b.start, text, len) == 0);
-    bytes_free(&b);
-    return same ? NULL : "I16: a member uses other policies than its view has";
+    return policies_are_used(node, text, len) ? NULL : "I16: a member uses other policies than its view has";
 }
 
 /* ------------------------------------------------------------------------------------------------- what members can do */

@@ -98,13 +98,20 @@ static struct rights *rules_read_setting(const struct node *node, const struct s
     return t;
 }
 
+/* Are these the agreed rights in use? A peer may be wrong about a view, so the text counts, not only its number. */
+static bool rules_are_used(const struct node *node, const struct settings_text *p)
+{
+    return node->rules.set == p->set && (node->rules.agreed != NULL) == (p->len > 0) &&
+           (!p->len || rules_is_form(node->rules.agreed, p->text, p->len));
+}
+
 bool rules_fit(struct node *node, const struct view *view)
 {
     struct dme_text text;
     char why[RIGHTS_WHY_MAX];
     struct rights *t;
 
-    if (!view->rights.len || view->rights.set == node->rules.set)
+    if (!view->rights.len || rules_are_used(node, &view->rights))
         return true;
     t = rules_read_setting(node, &view->rights, why);
     if (!t) {
@@ -130,7 +137,7 @@ void rules_install(struct node *node, const struct view *view)
 
     if (!settings_suits_text(&node->ruling.what, &view->rights))
         node->ruling.until_ms = 0;
-    if (view->rights.set == node->rules.set)
+    if (rules_are_used(node, &view->rights))
         return;
     node->rules.agreed =
         view->rights.len ? rules_read_setting(node, &view->rights, why) : NULL; /* rules_fit has tried */
@@ -171,12 +178,7 @@ void rules_learn(struct node *node, const struct rights_subject *learnt)
 
 const char *rules_check(const struct node *node)
 {
-    const struct settings_text *p = &node->view.rights;
-
-    return node->rules.set == p->set && (node->rules.agreed != NULL) == (p->len > 0) &&
-                   (!p->len || rules_is_form(node->rules.agreed, p->text, p->len))
-               ? NULL
-               : "I34: a member uses other rights than its view has";
+    return rules_are_used(node, &node->view.rights) ? NULL : "I34: a member uses other rights than its view has";
 }
 
 /* ------------------------------------------------------------------------------------------------- what members can do */
