@@ -54,6 +54,12 @@ timeout 20 "$DIBS" serve --socket "$dir/solo" 2>"$dir/said"
 [ $? = 1 ] && grep -q "serves $dir/solo already, though the file of its socket was removed; stop it" "$dir/said" && [ ! -e "$dir/solo" ]
 tell $? "so it does if the file of the socket is gone: two daemons would grant the same locks"
 mv "$dir/moved" "$dir/solo"
+"$DIBS" serve --name near --members "near=127.0.0.1:$((base + 48)),far=127.0.0.1:$((base + 49))" --data "$dir" --socket "$dir/near" 2>"$dir/near.log" &
+near=$!
+until_true "$DIBS" views --socket "$dir/near"
+tell $? "a member's socket may have the name and the directory of its journal"
+kill $near
+wait $near
 
 # shellcheck disable=SC2016 # expanded by the inner shell
 out=$(lock solo job -- sh -c 'echo $DIBS_LOCK $DIBS_FENCE; exit 7')

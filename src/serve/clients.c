@@ -364,15 +364,15 @@ static bool clients_are_served(const char *path, bool *stale)
 }
 
 /* Two daemons of one path would grant the same locks, each to its own clients. The socket alone does not exclude that: its file may have
- * been removed; and while two daemons start, neither listens yet. So a daemon holds a lock on SOCKET.lock for as long as it runs; the
+ * been removed; and while two daemons start, neither listens yet. So a daemon holds a lock on SOCKET.socket-lock for as long as it runs; the
  * descriptor stays open. A daemon that is about to end has closed its socket already; this one waits for it. Returns 0, or an error. */
 static int clients_lock_path(const char *path)
 {
     enum { TRIES = 300, PAUSE_MS = 10 };
-    char name[sizeof((struct sockaddr_un *)0)->sun_path + 8];
+    char name[sizeof((struct sockaddr_un *)0)->sun_path + 16];
     int fd, error = 0;
 
-    snprintf(name, sizeof name, "%s.lock", path);
+    snprintf(name, sizeof name, "%s.socket-lock", path);
     fd = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
     for (unsigned k = 0; fd >= 0 && k < TRIES; k++) {
         if (flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -401,11 +401,11 @@ static bool clients_take_path(struct serve *s, const char *path)
     if (error == EWOULDBLOCK)
         serve_fail(s,
                    "another process serves %s already, though the file of its socket was removed; stop it (fuser "
-                   "%s.lock tells "
+                   "%s.socket-lock tells "
                    "its number), or choose another path with --socket",
                    path, path);
     else if (error && error != ENOENT) /* without its directory, uv_pipe_bind fails */
-        serve_fail(s, "cannot lock %s.lock: %s; remove that file, or choose another path with --socket", path,
+        serve_fail(s, "cannot lock %s.socket-lock: %s; remove that file, or choose another path with --socket", path,
                    strerror(error));
     if (error && error != ENOENT)
         return false;

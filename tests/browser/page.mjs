@@ -196,7 +196,7 @@ for (const [hash, expected] of [
 
 // ------------------------------------------------------------------------------------------------------------ a service
 
-const home = mkdtempSync(`${tmpdir()}/dibs-page-`), base = 29000 + (process.pid % 2000), names = ['ant', 'bee', 'cat'];
+const home = mkdtempSync(`${tmpdir()}/dibs-page-`), base = Number(process.env.PORT), names = ['ant', 'bee', 'cat'];
 const members = names.map((name, k) => `${name}=127.0.0.1:${base + k}`).join(',');
 const daemons = names.map((name, k) => spawn(dibs, ['serve', '--name', name, '--members', members, '--data', home, '--socket', `${home}/${name}`, ...(k ? [] : ['--http', `127.0.0.1:${base + 9}`])], { stdio: 'ignore' }));
 process.on('exit', () => daemons.forEach((daemon) => daemon.kill('SIGKILL')));

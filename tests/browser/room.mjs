@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { accessible, complaints, dibs, end, native, open, phone, pictures, tabTo, tell, text, until } from './tools.mjs';
 
-const home = mkdtempSync(`${tmpdir()}/dibs-room-`), base = 31000 + (process.pid % 1000) * 2, names = ['ant', 'bee', 'cat'];
+const home = mkdtempSync(`${tmpdir()}/dibs-room-`), base = Number(process.env.PORT) + 20, names = ['ant', 'bee', 'cat'];
 const members = names.map((name, k) => `${name}=127.0.0.1:${base + k}`).join(','), at = `http://127.0.0.1:${base + 9}/`;
 const jobs = names.map((name, k) => spawn(dibs, ['serve', '--name', name, '--members', members, '--data', home, '--socket', `${home}/${name}`, '--lease', '10000', '--deadlock-after', '0',
   ...(k ? [] : ['--http', `127.0.0.1:${base + 9}`, '--clients', `127.0.0.1:${base + 8}`])], { stdio: 'ignore' }));
