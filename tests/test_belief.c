@@ -435,6 +435,36 @@ static const struct {
       {2330, VOUCHES(900), "ok 9 by 2610"},
       {2340, "again y", "misuse by 2610"},
       {2350, "again_shared y", "ok by 2610"}}},
+    {"a lock that was granted to a request that the program has cancelled is released, not taken for the next one",
+     {KEPT,
+      {1100, "start_share x", "[LOCK x SHARED] ok by 1300"},
+      {1110, "break", "by 6110"},
+      {1120, "cancel", "ok"},
+      {1130, "result", "timeout"},
+      {1140, "start x", "ok by 6140"},
+      {1200, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6140"},
+      {1210, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n", "[~UNLOCK x 9] [~CONFIRM] [LOCK x]"},
+      {1220, "break", "by 6220"},
+      {1230, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6220"},
+      {1240, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n", "[~UNLOCK x 9] [~CONFIRM] [LOCK x]"}}},
+    {"so is one whose mode is not certain, since it was to be upgraded when the connection broke",
+     {KEPT,
+      {1100, "share x", "[LOCK x SHARED] .. by 1300"},
+      {1110, GRANT(x, 7), "ok 7 by 1300"},
+      {1120, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1130, "break", "in doubt by 1900"},
+      {1140, "start_unlock x", "in doubt"},
+      {1150, "start_share x", "ok by 6150"},
+      {1200, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6150"},
+      {1210, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n", "[~UNLOCK x 9] [~CONFIRM] [LOCK x SHARED]"}}},
+    {"a request is cancelled although the connection breaks before the answer",
+     {KEPT,
+      {1100, "start x", "[LOCK x] ok by 1300"},
+      {1110, "cancel", "[~CANCEL] ok by 1300"},
+      {1120, "break", ""},
+      {1200, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 11200"},
+      {1210, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n", "[~UNLOCK x 9] [~CONFIRM]"},
+      {1220, "result", "timeout"}}},
     {"the lock of a token is waited for as long as the request says, while the daemon answers",
      {CONNECTED,
       {1100, "hold x", "[LOCK x TOKEN t TTL 9 WAIT 60000] .. by 1300"},
@@ -521,6 +551,10 @@ static int run_call(struct run *r, const struct step *s)
             true, s->at_ms);
     else if (IS("start"))
         code = belief_lock(&r->b, name, &none, false, s->at_ms);
+    else if (IS("start_share"))
+        code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_SHARED}, false, s->at_ms);
+    else if (IS("cancel"))
+        code = belief_cancel(&r->b);
     else if (IS("result"))
         code = belief_lock_result(&r->b, s->at_ms);
     else if (IS("unlock"))

@@ -488,6 +488,7 @@ int belief_lock_many(struct belief *b, const struct dibs_part *parts, size_t cou
     belief_keep_wish(b, wish, now_ms);
     belief_forget_losses(b);
     b->result = DIBS_WAITING;
+    b->said = b->cancelled = false;
     if (b->phase == BELIEF_UP) { /* else it is asked for when the session has been resumed */
         if (now_ms >= b->confirm_ms)
             belief_ask_confirm(b, now_ms);
@@ -535,10 +536,11 @@ int belief_cancel(struct belief *b)
         return DIBS_GONE;
     if (b->result != DIBS_WAITING || b->granted)
         return DIBS_OK;
+    b->cancelled = true;
     if (b->phase == BELIEF_UP)
         belief_say_aside(b, ASIDE_UNLOCK, words, 1);
-    else /* there is no request just now, and there will be none */
-        belief_conclude(b, belief_fail(b, DIBS_TIMEOUT, "the request for \"%s\" was cancelled", b->wanted[0].name));
+    else
+        belief_end_cancelled(b);
     return DIBS_OK;
 }
 

@@ -118,10 +118,12 @@ struct belief {
     int result;                 /* of the request: DIBS_WAITING, .. */
     uint64_t fence;             /* DIBS_OK: the fence of the first of these locks */
     bool granted;               /* all wanted locks are in `held`, and the program has not fetched the result */
-    uint64_t vouched_ms;        /* all locks are held until then */
-    uint64_t confirm_ms;        /* when to send the next CONFIRM */
-    uint64_t asked_ms;          /* when the CONFIRM that is under way was sent; or 0 */
-    bool confirmed;             /* a CONFIRM has been answered */
+    bool said;           /* the request was sent: a session that is resumed may have been granted what is wanted */
+    bool cancelled;      /* the daemon was told to cancel it */
+    uint64_t vouched_ms; /* all locks are held until then */
+    uint64_t confirm_ms; /* when to send the next CONFIRM */
+    uint64_t asked_ms;   /* when the CONFIRM that is under way was sent; or 0 */
+    bool confirmed;      /* a CONFIRM has been answered */
     /* The program has not called for too long: the CONFIRM under way decides about its locks (belief_doubt). */
     bool in_doubt;
     unsigned subscribed; /* confirmations of PSUBSCRIBE since the call */
@@ -136,7 +138,7 @@ struct belief {
     uint64_t return_by_ms; /* RETURNS: the daemon must have answered by then */
     bool call_broke;       /* the connection broke while the program waited for the answer to the call */
     bool elsewhere;        /* the driver knows other places where the session can be resumed */
-    uint64_t fence_max;    /* the largest fence that the program was ever granted */
+    uint64_t fence_max;    /* the largest fence that the program was ever granted, or that it has released unseen */
     bool parts;            /* the daemon has taken the session from this connection, and waits for its end */
     bool doubt, doubt_told;   /* locks are in doubt; the program was told so */
     uint64_t wait_ms, ttl_ms; /* of the wanted locks, as in struct dibs_wish */
@@ -233,6 +235,8 @@ void belief_give_up(struct belief *b, const char *why, uint64_t now_ms);
  * sooner the session can be resumed. */
 void belief_part(struct belief *b, const char *why, uint64_t now_ms);
 void belief_begin_doubt(struct belief *b, uint64_t now_ms);
+/* There is no connection, and so no request: if the program has cancelled its request, there will be none. */
+void belief_end_cancelled(struct belief *b);
 /* Remembers the limits of the request, so that it can be sent again. */
 void belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms);
 void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t now_ms);

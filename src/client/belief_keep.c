@@ -10,9 +10,9 @@
  * other client is granted them, but no daemon vouches for them. At kept_ms they are lost.
  *
  * When a daemon resumes the session, it lists the locks that the session holds. A lock that the program holds and the list
- * does not have is lost. A lock that is in the list and that the program does not hold is either the one that the program
- * waits for, or one that the program has unlocked without a connection. The library tells the daemon to release the
- * latter. */
+ * does not have is lost. A lock that is in the list and that the program does not hold is the one that the program
+ * waits for, or one that it has unlocked without a connection, or one for which it has cancelled its request. The library tells
+ * the daemon to release the latter two. */
 #include "belief.h"
 
 #include "reply.h"
@@ -58,6 +58,12 @@ void belief_begin_doubt(struct belief *b, uint64_t now_ms)
     b->doubt = b->held.count > b->held.lost;
 }
 
+void belief_end_cancelled(struct belief *b)
+{
+    if (b->cancelled && kept_waits(b))
+        belief_conclude(b, belief_fail(b, DIBS_TIMEOUT, "the request for \"%s\" was cancelled", b->wanted[0].name));
+}
+
 /* Forgets the requests that were sent, and the bytes that were received, over the old connection. */
 static void kept_drop_wire(struct belief *b)
 {
@@ -80,6 +86,7 @@ void belief_break(struct belief *b, const char *why, uint64_t now_ms)
         return;
     }
     kept_drop_wire(b);
+    belief_end_cancelled(b); /* the answer will not come */
     b->in_doubt = false;
     b->phase = BELIEF_AWAY;
     b->call_broke |= b->call != BELIEF_IDLE && b->call != BELIEF_LOCK;
@@ -142,25 +149,29 @@ static void kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_
 }
 
 /* The daemon has listed this lock. If a member was lost just after the program had released a lock, the session may seem to
- * hold it still. So if the program waits for this lock, the list is the answer only if the fence is larger than all before; otherwise the lock
- * is released, and requested again. If the program waits for several locks, all of them are requested again. */
-static void kept_hear_held(struct belief *b, const char *name, uint64_t fence)
+ * hold it still. Or it was granted to a request that the program has cancelled since, perhaps in another mode. So if the program waits for this
+ * lock, the list is the answer only if this request was sent before, and the fence is larger than all before; otherwise the lock is released, and
+ * requested again. If the program waits for several locks, all of them are requested again. Returns the fence of a lock that is released, or 0:
+ * if the release does not arrive, the next list has that lock again. */
+static uint64_t kept_hear_held(struct belief *b, const char *name, uint64_t fence)
 {
     struct conn_lock *lock = held_find(&b->held, name);
+    bool answers = b->said && kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0;
 
     if (lock && !lock->lost)
         kept_hear_upgraded(b, lock, fence);
     if (lock && !lock->lost && lock->fence == fence) {
         lock->resumed = true;
         lock->upgrades = false;
-    } else if (!lock && kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0 &&
-               fence > b->fence_max && (lock = belief_add(b, &b->wanted[0], fence))) {
+    } else if (!lock && answers && fence > b->fence_max && (lock = belief_add(b, &b->wanted[0], fence))) {
         lock->resumed = true;
         b->fence = b->fence_max = fence;
         b->granted = true;
     } else {
         belief_say_about(b, BELIEF_UNLOCK, name, fence, 0, true);
+        return fence;
     }
+    return 0;
 }
 
 /* Marks the locks that the daemon has not listed as lost. */
@@ -200,10 +211,16 @@ static void kept_go_on(struct belief *b, uint64_t now_ms)
 
 static void kept_hear_resumed(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
 {
+    uint64_t released = 0;
+
     b->phase = BELIEF_UP;                        /* requests can be sent */
     for (size_t k = 1; k + 1 < r->count; k += 2) /* the first is the word RESUMED */
-        if (r->item[k]->text && r->item[k + 1]->type == DIBS_NUMBER)
-            kept_hear_held(b, r->item[k]->text, r->item[k + 1]->number);
+        if (r->item[k]->text && r->item[k + 1]->type == DIBS_NUMBER) {
+            uint64_t fence = kept_hear_held(b, r->item[k]->text, r->item[k + 1]->number);
+
+            released = fence > released ? fence : released;
+        }
+    b->fence_max = released > b->fence_max ? released : b->fence_max;
     kept_lose_others(b);
     kept_go_on(b, now_ms);
 }

@@ -182,6 +182,7 @@ void belief_say_lock(struct belief *b)
         words[count++] = "PRIORITY";
         words[count++] = priority;
     }
+    b->said = true;
     belief_put_head(b, '*', count);
     for (size_t k = 0; k < count; k++)
         if (of[k])
