@@ -185,6 +185,21 @@ static bool library_tells_of_rights(const char *message)
     return strstr(message, "has not the right") || strstr(message, ", by the limit in ");
 }
 
+/* The program is told that it holds the lock as it has asked for it: so does its daemon. */
+static void library_check_mode(struct world *w, uint32_t k, int name)
+{
+    const struct soak_client *c = &w->client[k];
+    const struct soak_conn *x = c->conn < 0 ? NULL : &w->conn[c->conn];
+    const struct soak_use *use = &c->library->use[name];
+    const struct claim *claim =
+        x && x->end ? session_find(x->end->session, clients_names[name], strlen(clients_names[name]), use->fence)
+                    : NULL;
+
+    if (claim && (claim->mode != use->mode || claim->slots != use->slots))
+        world_fail(w, "client %u holds %s by libdibs in a mode in which its daemon does not hold it for it", k,
+                   clients_names[name]);
+}
+
 /* The library tells the program that one lock or several are granted, or why not. */
 static void library_hear_result(struct world *w, uint32_t k, int code)
 {
@@ -209,6 +224,7 @@ static void library_hear_result(struct world *w, uint32_t k, int code)
             l->use[name] = l->asks[name];
             l->use[name].holds = true;
             l->use[name].fence = lock ? lock->fence : 0;
+            library_check_mode(w, k, name);
             if (lock)
                 values_granted(w, k, name, &l->use[name], l->value[name]);
             l->use[name].since_us = c->conn < 0 || !w->conn[c->conn].held_us ? w->now_us : w->conn[c->conn].held_us;
@@ -504,18 +520,6 @@ static void library_call_itself(const struct world *w, struct soak_client *c)
         snprintf(c->library->name, sizeof c->library->name, "soak");
 }
 
-void library_return(struct world *w, uint32_t k)
-{
-    struct soak_client *c = &w->client[k];
-
-    world_trace(w, "client %u comes back to %s", k, w->machine[c->machine].name);
-    library_call_itself(w, c);
-    belief_return(&c->library->belief, c->library->name, library_now_ms(w, k));
-    library_send(w, c);
-    c->library->timer_us = 0;
-    library_set_timer(w, k);
-}
-
 /* ----------------------------------------------------------------------------------------------------- what it wants */
 
 void library_begin(struct world *w, uint32_t k)
@@ -610,6 +614,35 @@ static void library_lock(struct world *w, uint32_t k)
         world_fail(w, "client %u may not ask libdibs for %s: %s", k, clients_names[l->wanted], l->belief.message);
 }
 
+/* While the session is being resumed, the program is told at once, and asks for something else. */
+static void library_cancel(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+
+    world_trace(w, "client %u cancels its request", k);
+    belief_cancel(&l->belief);
+    if (l->belief.phase == BELIEF_UP)
+        return;
+    library_hear_result(w, k, belief_lock_result(&l->belief, library_now_ms(w, k)));
+    if (l->wanted < 0)
+        library_lock(w, k);
+}
+
+void library_return(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
+    struct soak_library *l = c->library;
+
+    world_trace(w, "client %u comes back to %s", k, w->machine[c->machine].name);
+    library_call_itself(w, c);
+    belief_return(&l->belief, l->name, library_now_ms(w, k));
+    if ((w->mix.resume || w->mix.several) && w->conf->seed % 8 == 6 && l->wanted >= 0 && !l->belief.call)
+        library_cancel(w, k);
+    library_send(w, c);
+    l->timer_us = 0;
+    library_set_timer(w, k);
+}
+
 /* The program stops using a lock, and unlocks it, or leaves the lock to the end of the connection. */
 static void library_unlock(struct world *w, uint32_t k, int name)
 {
@@ -685,8 +718,7 @@ static void library_choose(struct world *w, uint32_t k)
         for (name = library_held(l, 0); name < SOAK_NAMES && !l->belief.call; name = library_held(l, name + 1))
             library_unlock(w, k, name);
     } else if (w->mix.several && l->wanted >= 0 && l->belief.wait_ms != DIBS_NO_WAIT && world_below(w, 4) == 0) {
-        world_trace(w, "client %u cancels its request", k);
-        belief_cancel(&l->belief);
+        library_cancel(w, k);
     } else if (name < SOAK_NAMES && world_below(w, 3)) {
         library_use_lock(w, k, name);
     } else if (l->wanted < 0 && world_below(w, 16) == 0) {
