@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 5000 };
+enum { CONNECT_MS = 5000, CROWD_MS = 10 };
 
 /* The choice does not depend on which daemon runs. Otherwise a client would take locks at another daemon than all others while the right one is
  * being restarted. The directory of the system's socket stays while its daemon is away. */
@@ -54,15 +54,27 @@ static int place_wait(int fd)
     return ready == 0 ? ETIMEDOUT : ready < 0 ? errno : place_result(fd);
 }
 
+/* Returns 0, or an error of the system. A Unix socket lets a number of clients wait to be accepted, and the system does not tell when there is
+ * room for another one: EAGAIN. It lasts for a moment, unless the daemon is stopped. */
+static int place_join(int fd, const struct sockaddr *address, socklen_t len, int patience_ms)
+{
+    while (connect(fd, address, len) < 0) {
+        if (errno != EAGAIN || patience_ms <= 0)
+            return errno;
+        poll(NULL, 0, CROWD_MS);
+        patience_ms -= CROWD_MS;
+    }
+    return 0;
+}
+
 /* Returns a socket connected to this address, or -1 with errno set. If `pending` is not null, the connection may still be under way. */
 static int place_try(const struct sockaddr *address, socklen_t len, bool *pending)
 {
-    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0, on = 1;
+    int fd = socket(address->sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error, on = 1;
 
     if (fd < 0)
         return -1;
-    if (connect(fd, address, len) < 0)
-        error = errno;
+    error = place_join(fd, address, len, pending ? 0 : CONNECT_MS);
     if (pending)
         *pending = error == EINPROGRESS;
     if (error == EINPROGRESS)
