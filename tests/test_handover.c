@@ -13,6 +13,7 @@ enum { KEEP_MS = 5000, START_MS = 1000000 };
 static struct node node;
 static struct bytes left; /* what the last process has left */
 static uint64_t now_ms, dice;
+static uint32_t piece; /* of work; 0: large */
 static const char *const boot = "a boot";
 
 static uint64_t chance(void *user)
@@ -33,6 +34,7 @@ static uint32_t begin(const char *its_boot, const char **wrong)
                                          .slots_algorithm = alg_find("central"),
                                          .incarnation = 1,
                                          .fence = 100, /* it does not know the time of day */
+                                         .piece = piece,
                                          .random = chance});
     *wrong = NULL;
     if (bytes_len(&left))
@@ -288,6 +290,57 @@ static void a_lock_of_a_token_goes_on(void **state)
     node_free(&node);
 }
 
+/* It is told to end a second time, or its time is over, before it has told all of its clients: it looks at one session in a turn. */
+static void a_process_that_ends_early_leaves_the_sessions_of_all_its_clients(void **state)
+{
+    enum { CLIENTS = 4 };
+    const char *wrong;
+    char id[33], line[32];
+
+    (void)state;
+    piece = 1;
+    hold(id);
+    for (unsigned k = 1; k < CLIENTS; k++) {
+        struct client *c = come();
+
+        say(c, "SESSION KEEP 5000\n");
+        snprintf(line, sizeof line, "LOCK y%u\n", k);
+        say(c, line);
+    }
+    now_ms += 2000;
+    step((struct node_input){.type = NODE_LEAVE});
+    assert_false(node_has_left(&node));
+    bytes_free(&left);
+    assert_int_equal(handover_write(&node, boot, &left), CLIENTS);
+    node_free(&node);
+    now_ms += KEEP_MS - 100;
+    assert_int_equal(begin(boot, &wrong), CLIENTS);
+    assert_null(wrong);
+    node_free(&node);
+    piece = 0;
+}
+
+/* So does one whose client has resumed its session once before: the time of the session ran when it had no client. */
+static void a_session_that_was_resumed_before_does_not_end_at_its_former_time(void **state)
+{
+    const char *wrong;
+    struct client *c;
+    char id[33];
+
+    (void)state;
+    c = hold(id);
+    bytes_consume(&c->out, bytes_len(&c->out));
+    step((struct node_input){.type = NODE_CLIENT_CLOSED, .client = c});
+    assert_int_equal(*resume(come(), id), '*');
+    now_ms += 2 * KEEP_MS;
+    step((struct node_input){.type = NODE_TIME});
+    bytes_free(&left);
+    assert_int_equal(handover_write(&node, boot, &left), 1);
+    node_free(&node);
+    assert_int_equal(begin(boot, &wrong), 1);
+    node_free(&node);
+}
+
 static void nothing_is_left_of_sessions_without_locks(void **state)
 {
     struct client *c;
@@ -309,6 +362,8 @@ int main(void)
         cmocka_unit_test(a_client_that_has_not_said_goodbye_may_believe),
         cmocka_unit_test(what_is_not_whole_is_not_used),
         cmocka_unit_test(a_lock_of_a_token_goes_on),
+        cmocka_unit_test(a_process_that_ends_early_leaves_the_sessions_of_all_its_clients),
+        cmocka_unit_test(a_session_that_was_resumed_before_does_not_end_at_its_former_time),
         cmocka_unit_test(nothing_is_left_of_sessions_without_locks),
     };
 

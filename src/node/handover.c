@@ -63,10 +63,22 @@ static void handover_add_lock(struct bytes *to, uint64_t fence, uint64_t ttl_ms,
     pack_long(at, value ? value->text : "", value_len);
 }
 
+/* The end of the session's time. If the process ends before it has told a client (a second signal, or the time for that is over), the keep
+ * time begins now: that client does not know yet, and comes back, too. */
+static uint64_t handover_due_ms(const struct node *node, const struct keep_session *e, uint64_t vouched_ms)
+{
+    bool has_client = e->session && !e->session->orphan;
+    uint64_t due_ms = e->keep_ms && (has_client || e->due_ms == UINT64_MAX)
+                          ? node->now_ms + promise_stretch_ms(e->keep_ms)
+                          : e->due_ms;
+
+    return due_ms < vouched_ms ? vouched_ms : due_ms;
+}
+
 static void handover_add_session(struct bytes *to, const struct node *node, const struct keep_session *e)
 {
     const struct session *s = e->session;
-    uint64_t due_ms = e->due_ms == UINT64_MAX && e->keep_ms ? node->now_ms + promise_stretch_ms(e->keep_ms) : e->due_ms;
+    uint64_t vouched_ms = s ? s->vouched_ms : e->vouched_ms;
     const struct lock_value *value = keep_value(e);
     size_t value_len = value ? value->len : 0;
 
@@ -74,8 +86,8 @@ static void handover_add_session(struct bytes *to, const struct node *node, cons
     handover_add_number(to, e->id.low, 8);
     handover_add_number(to, e->keep_ms, 4);
     pack_text(bytes_add(to, 1 + value_len), value ? value->text : "", value_len);
-    handover_add_number(to, due_ms, 8);
-    handover_add_number(to, s ? s->vouched_ms : e->vouched_ms, 8);
+    handover_add_number(to, handover_due_ms(node, e, vouched_ms), 8);
+    handover_add_number(to, vouched_ms, 8);
     handover_add_number(to, handover_count(e), 4);
     for (const struct ring *r = s ? s->claims.next : NULL; s && r != &s->claims; r = r->next) {
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_session);

@@ -36,8 +36,8 @@ enum { HANDOVER_MAX = 1 << 27, HANDOVER_BOOT_MAX = 63 };
 
 /* Is this member alone, and are its sessions lost without a handover? */
 bool handover_is_needed(const struct node *node);
-/* Adds the handover to `to`. The node must have left (node_has_left), and is told of no event afterwards. Returns the
- * number of sessions; if it is 0, nothing is added. */
+/* Adds the handover to `to`. The node has been told to leave, and is told of no event afterwards. It need not have left (node_has_left):
+ * sessions may have clients. Returns the number of sessions; if it is 0, nothing is added. */
 uint32_t handover_write(const struct node *node, const char *boot, struct bytes *to);
 /* To be called between node_init and the installation of the first view. Returns the number of sessions that were taken
  * over. *wrong becomes null, or what is wrong with the bytes; then no session was taken over. */
