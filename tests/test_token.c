@@ -593,6 +593,58 @@ static void a_lock_of_redisson_is_counted(void **state)
     stop();
 }
 
+/* A program may ask in the name of one thread several times at once (lockAsync). No member may count from what it knew before another one
+ * has asked the owner. */
+static void what_one_thread_asks_at_several_members_at_once_is_counted(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, REDISSON_LOCK "30000 u:1"), "$-1 ");
+    for (unsigned k = 0; k < CLIENTS; k++) {
+        bytes_free(&user[k].heard);
+        cluster_say(&three, &user[k], REDISSON_LOCK "30000 u:1\n");
+    }
+    cluster_settle(&three);
+    for (unsigned k = 0; k < CLIENTS; k++)
+        assert_string_equal(cluster_heard(&user[k]), "$-1 ");
+    for (unsigned k = 0; k < MEMBERS; k++)
+        assert_string_equal(ask(k, "HGET x u:1"), "$1 7 ");
+    for (unsigned k = 0; k < CLIENTS; k++) {
+        bytes_free(&user[k].heard);
+        cluster_say(&three, &user[k], REDISSON_UNLOCK "30000 u:1 publish 100\n");
+    }
+    cluster_settle(&three);
+    for (unsigned k = 0; k < CLIENTS; k++)
+        assert_string_equal(cluster_heard(&user[k]), ":0 ");
+    assert_string_equal(ask(1, "HGET x u:1"), "$1 1 ");
+    /* The last is given up while another one is acquired. */
+    bytes_free(&user[1].heard);
+    bytes_free(&user[2].heard);
+    cluster_say(&three, &user[1], REDISSON_LOCK "30000 u:1\n");
+    cluster_say(&three, &user[2], REDISSON_UNLOCK "30000 u:1 publish 100\n");
+    cluster_settle(&three);
+    assert_string_equal(cluster_heard(&user[1]), "$-1 ");
+    assert_string_equal(ask(0, "HGET x u:1"), "$1 1 ");
+    assert_string_equal(ask(2, REDISSON_UNLOCK "30000 u:1 publish 100"), ":1 ");
+    stop();
+}
+
+/* The view ends when the owner has done what it was asked, and its answer has not come: the same is asked again, and is counted once. */
+static void what_is_asked_again_in_the_next_view_is_counted_once(void **state)
+{
+    (void)state;
+    start();
+    assert_string_equal(ask(0, REDISSON_LOCK "30000 u:1"), "$-1 ");
+    bytes_free(&user[1].heard);
+    cluster_say(&three, &user[1], REDISSON_LOCK "30000 u:1\n");
+    cluster_carry(&three, 1, 0, SIZE_MAX);
+    assert_string_equal(cluster_heard(&user[1]), "");
+    exclude(1 << 2);
+    assert_string_equal(cluster_heard(&user[1]), "$-1 ");
+    assert_string_equal(ask(1, "HGET x u:1"), "$1 2 ");
+    stop();
+}
+
 static void locks_of_redisson_are_renewed_together(void **state)
 {
     static const char renew[] = "EVALSHA 6a3d31570dc6f4b0bd32bcdc8e75667747c6f635 3 z x y 50000 u:1 u:2 u:3";
@@ -743,6 +795,8 @@ int main(void)
         cmocka_unit_test(several_locks_are_acquired_together),
         cmocka_unit_test(pollers_are_served_in_turn),
         cmocka_unit_test(a_lock_of_redisson_is_counted),
+        cmocka_unit_test(what_one_thread_asks_at_several_members_at_once_is_counted),
+        cmocka_unit_test(what_is_asked_again_in_the_next_view_is_counted_once),
         cmocka_unit_test(locks_of_redisson_are_renewed_together),
         cmocka_unit_test(redisson_is_told_when_a_lock_is_free),
         cmocka_unit_test(locks_of_spring_are_obtained_again),

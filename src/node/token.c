@@ -111,16 +111,17 @@ static void token_make_value(struct token_op *op, const struct token_key *key, u
 
 /* ----------------------------------------------------------------------------------------------------------- letters */
 
-static void token_say_ask(struct member *m, const struct token_op *op, const struct keep_session *e)
+static void token_say_ask(struct member *m, uint64_t number, const struct token_order *o)
 {
     uint8_t letter[ASK_MAX], *at = letter;
 
-    at = pack_number(pack_number(at, TOKEN_ASK, 1), op->number, 8);
-    at = pack_number(at, op->key[op->at].ordered - 1u, 1);
-    at = pack_number(pack_number(at, e->id.high, 8), e->id.low, 8);
-    at = pack_number(pack_number(at, op->key[op->at].fence, 8), op->wish.ttl_ms, 4);
-    at = pack_number(at, op->wish.adds, 1);
-    at = pack_text(at, op->value, op->value_len);
+    at = pack_number(pack_number(at, TOKEN_ASK, 1), number | (o->again ? TOKEN_AGAIN : 0) | (o->down ? TOKEN_DOWN : 0),
+                     8);
+    at = pack_number(at, o->what, 1);
+    at = pack_number(pack_number(at, o->id.high, 8), o->id.low, 8);
+    at = pack_number(pack_number(at, o->fence, 8), o->ttl_ms, 4);
+    at = pack_number(at, o->adds, 1);
+    at = pack_text(at, o->value, o->value_len);
     memcpy(link_send(&m->link, (size_t)(at - letter)), letter, (size_t)(at - letter));
 }
 
@@ -256,16 +257,39 @@ static void token_decide(struct token_op *op, const struct keep_session *e)
 
     if (key->ordered)
         return;
+    key->asked = false;
+    key->count = count;
     op->value_len = 0;
     if (op->wish.renames)
         token_make_value(op, key, 1);
     if (counts && op->wish.what == TOKEN_ACQUIRE)
         token_make_value(op, key, count < TOKEN_COUNT_MAX ? count + 1 : count);
-    if (counts && op->wish.what == TOKEN_RELEASE && count > 1) {
+    if (counts && op->wish.what == TOKEN_RELEASE) {
         token_make_value(op, key, count - 1);
-        what = TOKEN_EXTEND;
+        what = count > 1 ? TOKEN_EXTEND : TOKEN_RELEASE;
     }
     key->ordered = (uint8_t)(1 + what);
+}
+
+/* The owner has not done it, since the lock has another count than this member knew when it asked. */
+static bool token_is_miscounted(const struct token_op *op)
+{
+    const struct token_key *key = &op->key[op->at];
+    const struct keep_session *e = token_find(op->session->node, key->id);
+
+    return op->value_len && op->wish.sort == TOKEN_WITH_COUNT && e && token_fence(e) == key->fence &&
+           token_owns(op, key, e) && token_count(keep_value(e)->text, keep_value(e)->len) != key->count;
+}
+
+static void token_hear_done(struct token_op *op, bool done)
+{
+    if (done || !token_is_miscounted(op)) {
+        token_next(op, done);
+        return;
+    }
+    op->asked_view = 0;
+    op->key[op->at].ordered = 0;
+    token_go(op);
 }
 
 /* Orders the owner to do the operation. */
@@ -280,6 +304,8 @@ static void token_order(struct token_op *op, const struct keep_session *e)
 
     token_decide(op, e);
     o.what = (enum token_what)(op->key[op->at].ordered - 1);
+    o.again = op->key[op->at].asked;
+    o.down = op->wish.what == TOKEN_RELEASE;
     o.value = op->value;
     o.value_len = op->value_len;
     ring_cut(&op->in_node);
@@ -288,9 +314,10 @@ static void token_order(struct token_op *op, const struct keep_session *e)
         return;
     }
     op->asked_view = node->view.number;
+    op->key[op->at].asked = true;
     ring_push(&node->tokens.asked, &op->in_node);
     if (!e->session) {
-        token_say_ask(node->member[k], op, e);
+        token_say_ask(node->member[k], op->number, &o);
         return;
     }
     good = token_obey(node, &o, &op->left_ms, &letter);
@@ -304,7 +331,7 @@ static void token_order(struct token_op *op, const struct keep_session *e)
                                                    .at = op->at,
                                                    .left_ms = op->left_ms});
     else
-        token_next(op, good);
+        token_hear_done(op, good);
 }
 
 /* Before an extension begins: are all keys there, and owned by the token? */
@@ -701,7 +728,8 @@ bool tokens_next(struct node *node, struct node_event *event)
 
 static const char *token_hear_answer(struct node *node, struct unpack *u)
 {
-    uint64_t number = unpack_number(u, 8), done = unpack_number(u, 1), left_ms = unpack_number(u, 4);
+    uint64_t number = unpack_number(u, 8) & ~(TOKEN_AGAIN | TOKEN_DOWN), done = unpack_number(u, 1),
+             left_ms = unpack_number(u, 4);
     struct token_op *op = token_of(node, number);
 
     if (done > 1)
@@ -709,7 +737,7 @@ static const char *token_hear_answer(struct node *node, struct unpack *u)
     if (!op || op->asked_view != node->view.number)
         return NULL;
     op->left_ms = left_ms == UINT32_MAX ? UINT64_MAX : left_ms;
-    token_next(op, done);
+    token_hear_done(op, done);
     return NULL;
 }
 

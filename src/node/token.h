@@ -20,7 +20,12 @@
  * token with its record, and does the operation itself if it is the owner. Otherwise it asks the owner, by letters of this
  * view (messages.h). If the view ends before the answer has come, it asks again. The fence is part of the question, so an
  * operation that is done twice has the effect of one that is done once. A record that is gone when the member would ask to
- * release it again has been released, or its TTL is over. The letters are those of PART_TOKEN in link/registry.h. */
+ * release it again has been released, or its TTL is over. The letters are those of PART_TOKEN in link/registry.h.
+ *
+ * Counts. The member asks for the new count, which it makes of the count in its record. Another member, or another client, may have asked meanwhile,
+ * with the same token: then the owner's count is another one by now, and the owner refuses. The letter with that count comes before
+ * the answer, so the member asks anew. If the member asks again in a later view, the owner cannot tell whether it has done that before, or
+ * another member's request: it accepts a count that the lock has already. */
 #ifndef DIBS_NODE_TOKEN_H
 #define DIBS_NODE_TOKEN_H
 
@@ -52,7 +57,9 @@ struct token_key {
     size_t token_len;
     uint8_t place;   /* the index of the name in the command; the keys themselves are sorted */
     uint8_t ordered; /* 1 + enum token_what: what the owner of the lock was asked to do; 0: nothing */
+    bool asked;      /* the owner was asked to do that */
     bool good;       /* the operation has been done for it */
+    uint32_t count;  /* of the lock, when that was decided */
 };
 
 /* What a client asks for. The first part is filled in by the command. */

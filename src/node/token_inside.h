@@ -5,13 +5,20 @@
 #include "base/pack.h"
 #include "token.h"
 
+/* In the number of a TOKEN_ASK: it was asked before, in an earlier view; it is to count down, not up. TOKEN_ANSWER repeats the number. */
+#define TOKEN_AGAIN ((uint64_t)1 << 63)
+#define TOKEN_DOWN ((uint64_t)1 << 62)
+
 /* An operation on one key, as its owner sees it. */
 struct token_order {
     enum token_what what;
     struct keep_id id;
     uint64_t fence, ttl_ms;
     bool adds;
-    const char *value; /* the new token, or "" */
+    bool again; /* it was asked for before, in an earlier view */
+    bool down;  /* a token with a count: the lock is released once */
+    /* The new token, or "". A token with a count has the count that is to be; it is released with the count 0. */
+    const char *value;
     size_t value_len;
 };
 

@@ -55,12 +55,25 @@ static uint64_t token_extend(struct claim *c, const struct token_order *o)
     return c->kept < made ? c->kept : made;
 }
 
+/* Does the count that is asked for follow from the one that the lock has? If not, the member that asks did not know that one. */
+static bool token_counts_on(const struct claim *c, const struct token_order *o)
+{
+    const struct lock_value *value = keep_value(c->session->kept);
+    uint32_t now, next;
+
+    if (!o->value_len || o->value[0] != TOKEN_WITH_COUNT)
+        return true;
+    now = token_count(value->text, value->len);
+    next = token_count(o->value, o->value_len);
+    return next + o->down == now + !o->down || (next == now && (o->again || now == TOKEN_COUNT_MAX));
+}
+
 bool token_obey(struct node *node, const struct token_order *o, uint64_t *left_ms, uint64_t *letter)
 {
     struct claim *c = token_held(node, o->id, o->fence);
 
     *letter = *left_ms = 0;
-    if (!c || (o->what == TOKEN_EXTEND && token_ttl_ms(c, o) > TOKEN_TTL_MS_MAX))
+    if (!c || (o->what == TOKEN_EXTEND && token_ttl_ms(c, o) > TOKEN_TTL_MS_MAX) || !token_counts_on(c, o))
         return false;
     if (o->what == TOKEN_EXTEND)
         *letter = token_extend(c, o);
@@ -127,7 +140,10 @@ void tokens_keep_promises(struct node *node)
 const char *token_hear_ask(struct node *node, uint32_t k, struct unpack *u)
 {
     uint64_t number = unpack_number(u, 8), what = unpack_number(u, 1), left_ms, letter;
-    struct token_order o = {.what = (enum token_what)what, .id.high = unpack_number(u, 8)};
+    struct token_order o = {.what = (enum token_what)what,
+                            .again = number & TOKEN_AGAIN,
+                            .down = number & TOKEN_DOWN,
+                            .id.high = unpack_number(u, 8)};
     bool done;
 
     o.id.low = unpack_number(u, 8);
