@@ -180,14 +180,34 @@ static bool belief_is_active(const struct belief *b)
     return belief_holds(b) || b->granted || (b->wanted && b->result == DIBS_WAITING) || b->waits;
 }
 
-/* A grant that the program has not fetched counts as DIBS_OK as long as the daemon vouches for it. */
+/* When the library gives back a grant of which it cannot tell the program; UINT64_MAX: it can. */
+static uint64_t belief_give_back_ms(const struct belief *b)
+{
+    return b->granted && b->late_ms ? b->late_ms + BELIEF_ANSWER_MS : UINT64_MAX;
+}
+
+/* A grant that the program has not fetched counts as DIBS_OK as long as the daemon vouches for it. If each answer takes longer than the time
+ * for which it vouches, the program can never be told, and no other client would be granted the lock: it is given back. */
 static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
 {
     if (!b->granted)
         return;
     b->result = now_ms < b->vouched_ms ? DIBS_OK : DIBS_WAITING;
-    if (b->result == DIBS_WAITING)
-        belief_ask_confirm(b, now_ms);
+    if (b->result == DIBS_OK) {
+        b->late_ms = 0;
+        return;
+    }
+    if (!b->late_ms)
+        b->late_ms = now_ms;
+    belief_ask_confirm(b, now_ms);
+    if (b->phase != BELIEF_UP || now_ms < belief_give_back_ms(b))
+        return;
+    b->granted = false;
+    belief_conclude(b, belief_fail(b, DIBS_LOST,
+                                   "\"%s\" was granted, and is given back: the answers of the daemon take longer than "
+                                   "the time for which it vouches, which is its lease at most",
+                                   b->wanted[0].name));
+    belief_return_others(b);
 }
 
 /* Must the daemon answer the CONFIRM under way in time? If it does not, it is given up. */
@@ -254,6 +274,7 @@ uint64_t belief_due_ms(const struct belief *b)
         due_ms = belief_earlier(due_ms, b->asked_ms + BELIEF_ANSWER_MS);
     if (b->granted && b->result == DIBS_OK)
         due_ms = belief_earlier(due_ms, b->vouched_ms);
+    due_ms = belief_earlier(due_ms, belief_give_back_ms(b));
     if (b->call && !belief_is_answered(b))
         due_ms = belief_earlier(due_ms, b->patience_ms);
     return due_ms;
@@ -489,6 +510,7 @@ int belief_lock_many(struct belief *b, const struct dibs_part *parts, size_t cou
     belief_forget_losses(b);
     b->result = DIBS_WAITING;
     b->said = b->cancelled = false;
+    b->late_ms = 0;
     if (b->phase == BELIEF_UP) { /* else it is asked for when the session has been resumed */
         if (now_ms >= b->confirm_ms)
             belief_ask_confirm(b, now_ms);

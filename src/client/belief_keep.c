@@ -88,6 +88,7 @@ void belief_break(struct belief *b, const char *why, uint64_t now_ms)
     kept_drop_wire(b);
     belief_end_cancelled(b); /* the answer will not come */
     b->in_doubt = false;
+    b->late_ms = 0;
     b->phase = BELIEF_AWAY;
     b->call_broke |= b->call != BELIEF_IDLE && b->call != BELIEF_LOCK;
     snprintf(b->end_reason, sizeof b->end_reason, "%s", why);
