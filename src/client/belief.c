@@ -197,10 +197,12 @@ static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
         b->late_ms = 0;
         return;
     }
+    if (b->phase != BELIEF_UP)
+        return;
     if (!b->late_ms)
         b->late_ms = now_ms;
     belief_ask_confirm(b, now_ms);
-    if (b->phase != BELIEF_UP || now_ms < belief_give_back_ms(b))
+    if (now_ms < belief_give_back_ms(b))
         return;
     b->granted = false;
     belief_conclude(b, belief_fail(b, DIBS_LOST,
