@@ -220,10 +220,14 @@ static void check_exact(struct search *s, const uint32_t *start)
         if (r->verdict == CHECK_ERROR)
             trace_fault(s, c->finding.state);
     }
-    if (s->task->starvation && (r->verdict == CHECK_HOLDS || r->verdict == CHECK_UNFINISHED) && !check_stopped(s->task))
+    if (s->task->starvation && (r->verdict == CHECK_HOLDS || r->verdict == CHECK_UNFINISHED))
         starve_search(s);
     if (s->task->messages && r->verdict == CHECK_HOLDS)
         r->messages = longest_messages(s);
+    if ((s->task->starvation || s->task->messages) && r->verdict == CHECK_HOLDS && check_stopped(s->task)) {
+        r->verdict = CHECK_UNFINISHED; /* what is asked of all states together is not known */
+        r->messages = 0;
+    }
     r->states = states_count(&s->states);
     r->memory = states_memory(&s->states) + space_memory(&s->space);
     space_forget(&c->moment);

@@ -26,7 +26,7 @@ uint64_t longest_messages(struct search *s)
     for (size_t k = 0, count = states_count(&s->states); k < count; k++)
         most[k] = LONGEST_NEW;
     frame[frames++] = (struct longest_frame){.state = 0};
-    while (frames) {
+    while (frames && !check_stopped(s->task)) {
         struct longest_frame *f = &frame[frames - 1];
         struct search_cursor before = f->at;
         struct search_edge e;

@@ -71,10 +71,11 @@ enum commute_outcome { COMMUTE_FITS, COMMUTE_WRONG, COMMUTE_VIOLATES };
 enum commute_outcome commute_test(const struct check_task *task, struct check_result *result);
 
 /* starve.c: looks among the states reached so far for a way to keep a site waiting for ever; if there is one, fills in
- * the result, with trace and loop, and returns true. */
+ * the result, with trace and loop, and returns true. If the task is stopped, it has not looked at all of them. */
 bool starve_search(struct search *s);
 
-/* longest.c: the largest number of messages that any run sends; UINT64_MAX if there are runs without end. */
+/* longest.c: the largest number of messages that any run sends; UINT64_MAX if there are runs without end. If
+ * the task is stopped, the number means nothing. */
 uint64_t longest_messages(struct search *s);
 
 /* trace.c: moves for the result. */

@@ -141,11 +141,11 @@ static bool starve_fair(struct starve *v, const uint32_t *members, size_t many, 
     size_t count;
     struct starve_due *dues = starve_dues(v->search, members[0], &count);
 
-    for (size_t m = 1; m < many && count; m++) {
+    for (size_t m = 1; m < many && count && !check_stopped(v->search->task); m++) {
         assert(v->low[members[m]] == component);
         starve_keep_common(v->search, members[m], dues, &count);
     }
-    for (size_t m = 0; m < many && count; m++) {
+    for (size_t m = 0; m < many && count && !check_stopped(v->search->task); m++) {
         assert(v->low[members[m]] == component);
         starve_strike_done(v, members[m], component, dues, &count);
     }
@@ -337,7 +337,7 @@ static bool starve_close(struct starve *v, uint32_t state)
 static bool starve_from(struct starve *v, uint32_t root)
 {
     starve_open(v, root);
-    while (v->frames) {
+    while (v->frames && !check_stopped(v->search->task)) {
         struct starve_frame *f = &v->frame[v->frames - 1];
         uint32_t state = f->state;
         struct search_edge e;
@@ -372,10 +372,10 @@ bool starve_search(struct search *s)
     v.index = mem_new(2 * count * sizeof *v.index);
     v.low = v.index + count;
     v.open = mem_new(count * sizeof *v.open);
-    for (v.victim = 0; v.victim < s->n && !found; v.victim++) {
+    for (v.victim = 0; v.victim < s->n && !found && !check_stopped(s->task); v.victim++) {
         memset(v.index, 0, 2 * count * sizeof *v.index);
         v.seen = 0;
-        for (uint32_t k = 0; k < count && !found; k++)
+        for (uint32_t k = 0; k < count && !found && !check_stopped(s->task); k++)
             if (!v.index[k] && starve_waits(&v, k))
                 found = starve_from(&v, k);
     }
