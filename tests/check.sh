@@ -135,10 +135,10 @@ random_proves_nothing() {
 }
 
 # Ctrl-C ends the search with what is known by then. A program that is slow to begin, under sanitizers on a busy machine, has
-# more time when it is tried again. Without --foreground, timeout sends the signal twice, and the second one ends the program.
+# more time when it is tried again. timeout sends the signal twice: to the program, and at once to its process group.
 interrupted_sums_up() { # OPTION...
     for seconds in 1 5 25; do
-        timeout --foreground --preserve-status -s INT $seconds "$DIBS" check lamport --sites 4 --requests 3 --order fifo "$@" >"$dir/said"
+        timeout --preserve-status -s INT $seconds "$DIBS" check lamport --sites 4 --requests 3 --order fifo "$@" >"$dir/said"
         [ $? = 3 ] &&
             grep '^INTERRUPTED: the search has found no violation so far (exclusive, 4 sites, 3 requests each, FIFO channels: ' "$dir/said" &&
             return 0
@@ -148,8 +148,16 @@ interrupted_sums_up() { # OPTION...
 
 interrupted_any() {
     for seconds in 1 5; do
-        timeout --foreground --preserve-status -s INT $seconds "$DIBS" check lamport --any-sites --order fifo >"$dir/said"
+        timeout --preserve-status -s INT $seconds "$DIBS" check lamport --any-sites --order fifo >"$dir/said"
         [ $? = 3 ] && grep '^INTERRUPTED: there is no proof so far (exclusive, any number of sites, ' "$dir/said" && return 0
+    done
+    return 1
+}
+
+interrupted_table() { # WORD
+    for seconds in 1 5; do
+        timeout --preserve-status -s INT $seconds "$DIBS" check "$1" --requests 3 >"$dir/table"
+        [ $? = 3 ] && grep -q '| interrupted |' "$dir/table" && ! grep -q '| not in systems so small' "$dir/table" && return 0
     done
     return 1
 }
@@ -205,6 +213,8 @@ test_that "Ctrl-C ends two threads with a summary" interrupted_sums_up --threads
 test_that "Ctrl-C ends a search by fingerprints with a summary" interrupted_sums_up --fingerprints
 test_that "Ctrl-C ends a reduced search with a summary" interrupted_sums_up --reduce
 test_that "Ctrl-C ends a proof for any number of sites" interrupted_any
+test_that "Ctrl-C ends the table of what holds" interrupted_table all
+test_that "Ctrl-C ends the table of mistakes" interrupted_table mistakes
 test_that "Ctrl-C ends random runs with a summary" interrupted_sums_up --random 1G
 test_that "an algorithm with several mistakes lists them, with a size that shows each" lists_mistakes
 # Any number of requests: in canonical form, without one, or not at all.

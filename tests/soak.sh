@@ -9,20 +9,26 @@ seeds=${SOAK_SEEDS:-300}
 [ "$MODE" = release ] || seeds=${SOAK_SEEDS:-60}
 "$DIBS" soak --seeds "$seeds" --first "${SOAK_FIRST:-1}" >"$dir/said"
 tell $? "$seeds seeds, and every promise is kept"
-# Ctrl-C, as soon as it is caught: the seed that is running is the last one, and what was done is told.
-python3 - "$DIBS" >"$dir/out" <<'END'
+# Ctrl-C, as soon as it is caught: the seed that is running is the last one, and what was done is told. timeout sends the signal twice at once, which
+# is one Ctrl-C. Another one, a while later, ends it without a summary: its seed is long.
+interrupt() { # SECONDS-BETWEEN COMMAND...
+    python3 - "$@" <<'END'
 import re, signal, subprocess, sys, time
 default = lambda: signal.signal(signal.SIGINT, signal.SIG_DFL)
-soak = subprocess.Popen([sys.argv[1], "soak", "--seeds", "1000"], stdout=subprocess.PIPE, text=True, preexec_fn=default)
+soak = subprocess.Popen(sys.argv[2:], stdout=subprocess.PIPE, text=True, preexec_fn=default)
 while not int(re.search(r"SigCgt:\s*(\S+)", open("/proc/%d/status" % soak.pid).read())[1], 16) & 1 << signal.SIGINT - 1:
     time.sleep(0.01)
 soak.send_signal(signal.SIGINT)
+time.sleep(float(sys.argv[1]))
+soak.send_signal(signal.SIGINT)
 said = soak.communicate()[0]
 print(soak.returncode, said)
-sys.exit(soak.returncode != -signal.SIGINT or not re.match(r"\d+ of 1000 seeds, 0 failed; .* x real time\n\d+ events", said))
+whole = re.match(r"\d+ of 1000 seeds, 0 failed; .* x real time\n\d+ events", said)
+sys.exit(soak.returncode != -signal.SIGINT or not (whole if sys.argv[1] == "0.001" else said == ""))
 END
-tell $? "Ctrl-C ends it with a summary, and by the signal"
-rm -f "$dir/out"
+}
+test_that "Ctrl-C ends it with a summary, and by the signal" interrupt 0.001 "$DIBS" soak --seeds 1000
+test_that "a second Ctrl-C ends it at once" interrupt 0.3 "$DIBS" soak --seeds 1000 --seconds 100000
 sed 's/^/# /' "$dir/said"
 
 "$DIBS" soak --roster --seeds $((seeds / 3)) --first "${SOAK_FIRST:-1}" >"$dir/said"

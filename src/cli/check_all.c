@@ -7,6 +7,7 @@
 #include "check/check.h"
 #include "cli.h"
 #include "core/text.h"
+#include "interrupt.h"
 #include "progress.h"
 
 #include <stdlib.h>
@@ -21,6 +22,7 @@ struct row {
 struct rows {
     struct row *row;
     size_t count;
+    const volatile sig_atomic_t *stop; /* Ctrl-C: rows that have not ended then are not decided */
 };
 
 static struct row *rows_add(struct rows *rows, const struct dme_conf *conf, bool fifo, uint8_t requests,
@@ -34,6 +36,7 @@ static struct row *rows_add(struct rows *rows, const struct dme_conf *conf, bool
     r->task.conf = *conf;
     r->task.needs = check_needs(conf->alg, fifo);
     r->task.limit = states;
+    r->task.stop = rows->stop;
     memset(r->task.requests, requests, conf->n);
     return r;
 }
@@ -61,6 +64,10 @@ static void all_check(void *context, size_t k)
     struct rows *rows = context;
     struct row *r = &rows->row[k];
 
+    if (check_stopped(&r->task)) {
+        r->result = (struct check_result){.verdict = CHECK_UNFINISHED, .interrupted = true};
+        return;
+    }
     if (r->task.requests[0] == CHECK_UNLIMITED) {
         r->task.starvation = true;
         r->task.canonical = check_may_be_canonical(&r->task);
@@ -79,18 +86,21 @@ static enum verdict_colour all_colour(const struct row *r)
 
 static void all_print(const struct row *r)
 {
+    const char *verdict = r->endless              ? "endless"
+                          : r->result.interrupted ? "interrupted"
+                                                  : check_verdicts[r->result.verdict];
     char requests[16] = "unlimited";
 
     if (r->task.requests[0] != CHECK_UNLIMITED)
         snprintf(requests, sizeof requests, "%u", r->task.requests[0]);
     printf("| %s | %s | %s | %u | %s | %llu | %s%s%s |\n", r->task.conf.alg->name, cli_rule_text(&r->task.conf),
            all_order(&r->task), r->task.conf.n, requests, (unsigned long long)r->result.states,
-           colour_of(all_colour(r)), r->endless ? "endless" : check_verdicts[r->result.verdict], colour_end());
+           colour_of(all_colour(r)), verdict, colour_end());
 }
 
 int check_all(uint32_t sites, uint8_t requests, uint64_t states)
 {
-    struct rows rows = {0};
+    struct rows rows = {.stop = interrupt_catch()};
     int status = CLI_OK;
 
     for (unsigned a = 0; alg_list[a]; a++)
@@ -115,7 +125,7 @@ int check_all(uint32_t sites, uint8_t requests, uint64_t states)
         free(r->result.trace);
     }
     free(rows.row);
-    return status;
+    return status == CLI_OK && *rows.stop ? CLI_UNFINISHED : status;
 }
 
 /* ------------------------------------------------------------------------------------------------- what is mistaken */
@@ -186,7 +196,8 @@ static void all_print_mistake(const struct row *r)
         all_print_rung(&r->task);
         printf(" | %s | %u |\n", check_verdicts[r->result.verdict], r->result.trace_length);
     } else {
-        printf("| %s | %s | | | | | not in systems so small with the usual options | |\n", conf->alg->name, name);
+        printf("| %s | %s | | | | | %s | |\n", conf->alg->name, name,
+               check_stopped(&r->task) ? "interrupted" : "not in systems so small with the usual options");
     }
 }
 
@@ -195,7 +206,7 @@ int check_all_mistakes(uint64_t states)
 {
     static const char *const heads[DME_MISTAKE_KINDS] = {"Published mistakes", "Tempting mistakes",
                                                          "As commonly retold"};
-    struct rows rows = {0};
+    struct rows rows = {.stop = interrupt_catch()};
 
     for (unsigned a = 0; alg_list[a]; a++)
         for (unsigned m = 0; alg_list[a]->mistakes && alg_list[a]->mistakes[m].name; m++)
@@ -216,13 +227,13 @@ int check_all_mistakes(uint64_t states)
     for (size_t k = 0; k < rows.count; k++)
         free(rows.row[k].result.trace);
     free(rows.row);
-    return CLI_OK;
+    return *rows.stop ? CLI_UNFINISHED : CLI_OK;
 }
 
 int check_mistakes_of(const struct dme_alg *alg)
 {
     enum { STATES = 300000 };
-    struct rows rows = {0};
+    struct rows rows = {.stop = interrupt_catch()};
 
     for (unsigned m = 0; alg->mistakes[m].name; m++)
         if (dme_makes(alg, m))
@@ -238,6 +249,8 @@ int check_mistakes_of(const struct dme_alg *alg)
             printf("dibs check %s --set mistake=%s --rule %s --sites %u --requests %u --order %s   # %s, %u moves\n",
                    alg->name, name, cli_rule_text(conf), conf->n, r->task.requests[0], all_order(&r->task),
                    check_verdicts[r->result.verdict], r->result.trace_length);
+        else if (check_stopped(&r->task))
+            printf("dibs check %s --set mistake=%s   # interrupted\n", alg->name, name);
         else
             printf("dibs check %s --set mistake=%s   # not in small systems with the usual options: see "
                    "tests/scenario/%s-%s.txt\n",

@@ -9,7 +9,7 @@
 
 /* Every algorithm without a flaw, under every rule that it knows and exactly the promises that it needs (and on FIFO
  * channels too, where it does not need them): `sites` sites, `requests` requests each, giving up beyond `states`
- * states. Returns the exit status: 1 if anything is violated. */
+ * states. Returns the exit status: 1 if anything is violated. Ctrl-C ends the searches, here and below, and the table says which. */
 int check_all(uint32_t sites, uint8_t requests, uint64_t states);
 
 /* Every published mistake, and the smallest system in which the checker finds it. */

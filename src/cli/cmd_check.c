@@ -3,29 +3,13 @@
 #include "check_any.h"
 #include "check_report.h"
 #include "check_spec.h"
+#include "interrupt.h"
 #include "progress.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { CHECK_STATES_ALL = 3000000 };
-
-static volatile sig_atomic_t check_stop;
-
-static void check_on_signal(int signal)
-{
-    (void)signal;
-    check_stop = 1;
-}
-
-/* The first Ctrl-C ends the search with a summary, the second ends the program. */
-static void check_catch_interrupt(struct check_task *task)
-{
-    struct sigaction action = {.sa_handler = check_on_signal, .sa_flags = (int)SA_RESETHAND};
-
-    sigaction(SIGINT, &action, NULL);
-    task->stop = &check_stop;
-}
 
 /* How many states there will be is not known before the search is past its middle. From then on fewer and fewer states
  * are waiting to be looked at, and how fast that number falls gives a time. */
@@ -152,7 +136,7 @@ int cmd_check(int argc, char **argv)
     task = check_task_of(name);
     if (!check_chooses_mistake(&task.conf))
         return check_mistakes_of(task.conf.alg);
-    check_catch_interrupt(&task);
+    task.stop = interrupt_catch();
     if (w->any_sites)
         check_any(&task, &result);
     else

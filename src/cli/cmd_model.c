@@ -1,5 +1,6 @@
 /* dibs model - every run of a model of what lies below the locks: views and leases. See src/model/model.h. */
 #include "cli.h"
+#include "interrupt.h"
 #include "model/model.h"
 #include "progress.h"
 
@@ -11,14 +12,6 @@ enum {
 };
 
 static const char *const model_changes[] = {"none", "follow", "upgrade", "downgrade", NULL}; /* enum model_change */
-
-static volatile sig_atomic_t model_stop;
-
-static void model_on_signal(int signal)
-{
-    (void)signal;
-    model_stop = 1;
-}
 
 static void model_progress(uint64_t states, uint64_t waiting)
 {
@@ -129,7 +122,7 @@ static int model_run(struct model_task *t, bool json)
 
     if (wrong)
         cli_die("model %s: %s", t->model->name, wrong);
-    t->stop = &model_stop;
+    t->stop = interrupt_catch();
     t->progress = model_progress;
     progress_begin("states", 0);
     model_search(t, &r, json ? NULL : stdout);
@@ -151,18 +144,24 @@ static int model_run(struct model_task *t, bool json)
 /* A table of all mistakes: each is to be found. */
 static int model_run_mistakes(uint64_t limit)
 {
+    const volatile sig_atomic_t *stop = interrupt_catch();
     int status = CLI_OK;
 
     for (const struct model *const *m = model_all; *m; m++)
         for (int k = 0; (*m)->mistakes[k].name; k++) {
-            struct model_task t = {.model = *m, .mistake = k, .limit = limit, .stop = &model_stop};
+            struct model_task t = {.model = *m, .mistake = k, .limit = limit, .stop = stop};
             struct model_result r;
 
             t.model->set(&t);
             model_search(&t, &r, NULL);
             printf("%-9s %-16s %-10s %8" PRIu64 " states %6.1f s  %s\n", (*m)->name, (*m)->mistakes[k].name,
-                   r.verdict == MODEL_VIOLATED ? "found" : "NOT FOUND", r.states, r.seconds, (*m)->mistakes[k].what);
+                   r.verdict == MODEL_VIOLATED ? "found"
+                   : *stop                     ? "unfinished"
+                                               : "NOT FOUND",
+                   r.states, r.seconds, (*m)->mistakes[k].what);
             fflush(stdout);
+            if (*stop)
+                return status == CLI_OK ? CLI_UNFINISHED : status;
             if (r.verdict != MODEL_VIOLATED)
                 status = CLI_FAILED;
         }
@@ -230,13 +229,11 @@ int cmd_model(int argc, char **argv)
                      {"Show what happens if the roster changes twice within a lease:",
                       "dibs model leases --mistake early-change"}},
     };
-    struct sigaction action = {.sa_handler = model_on_signal, .sa_flags = (int)SA_RESETHAND};
     struct model_task task = {.mistake = -1};
     const char *name;
 
     if (cli_parse(argc, argv, &usage, &name, 1) != 1)
         cli_die("model needs the name of a model, as in \"dibs model leases\"");
-    sigaction(SIGINT, &action, NULL);
     if (strcmp(name, "mistakes") == 0)
         return model_run_mistakes(states);
     task.model = model_find(name);

@@ -1,10 +1,16 @@
 /* dibs prove - what is proved, proved again: every row of prove_rows.c is a command, and this runs it. */
+#include "base/bytes.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "cli.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "prove.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -22,7 +28,8 @@ struct proof {
 struct proofs {
     struct proof *proof;
     size_t count;
-    bool mutants; /* run the mutants instead */
+    bool mutants;                      /* run the mutants instead */
+    const volatile sig_atomic_t *stop; /* Ctrl-C */
 };
 
 static const char prove_marker[] = "mutant: ";
@@ -37,27 +44,76 @@ static bool prove_is_built(const struct prove_row *row)
     return strncmp(row->mutant, prove_marker, strlen(prove_marker)) == 0;
 }
 
-/* Runs a command of this very program. */
-static void prove_command(struct proof *p, const char *words)
+/* Starts a command of this very program. Returns its number, and where it writes. */
+static pid_t prove_start(const char *words, int *from)
 {
-    char line[1024], said[4096];
-    struct timespec began, now;
-    FILE *from;
+    char name[] = "sh", option[] = "-c", line[1024];
+    char *const shell[] = {name, option, line, NULL};
+    posix_spawn_file_actions_t files;
+    int ends[2];
+    pid_t pid;
 
-    clock_gettime(CLOCK_MONOTONIC, &began);
     /* The shell is replaced, so /proc/self is not this program; its parent's link is. */
     snprintf(line, sizeof line, "exec /proc/%ld/exe %s --format json 2>/dev/null", (long)getpid(), words);
-    from = popen(line, "r");
-    if (!from)
-        cli_die("cannot run \"dibs %s\"", words);
-    while (fgets(said, sizeof said, from)) {
-        const char *at = strstr(said, "\"states\": ");
+    if (pipe2(ends, O_CLOEXEC) < 0)
+        cli_die("cannot run \"dibs %s\": %s", words, strerror(errno));
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    errno = posix_spawn(&pid, "/bin/sh", &files, NULL, shell, environ);
+    if (errno)
+        cli_die("cannot run \"dibs %s\": %s", words, strerror(errno));
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    *from = ends[0];
+    return pid;
+}
 
-        if (at)
-            p->states = strtoull(at + strlen("\"states\": "), NULL, 10);
+/* All that the command writes, until it ends. Ctrl-C at a terminal goes to the command, too; a signal to this process alone does not, and is passed on. */
+static void prove_read(const volatile sig_atomic_t *stop, pid_t pid, int from, struct bytes *said)
+{
+    enum { PROVE_ROOM = 4096, PROVE_LOOK_MS = 100 };
+    bool told = false;
+    ssize_t got;
+
+    do {
+        struct pollfd polled = {.fd = from, .events = POLLIN};
+
+        if (*stop && !told) {
+            kill(pid, SIGINT);
+            told = true;
+        }
+        if (poll(&polled, 1, PROVE_LOOK_MS) <= 0) {
+            got = 1;
+            continue;
+        }
+        bytes_make_room(said, PROVE_ROOM);
+        got = read(from, said->at + said->end, PROVE_ROOM);
+        said->end += got > 0 ? (size_t)got : 0;
+    } while (got > 0 || (got < 0 && errno == EINTR));
+}
+
+static void prove_command(struct proof *p, const char *words, const volatile sig_atomic_t *stop)
+{
+    struct bytes said = {0};
+    struct timespec began, now;
+    pid_t pid;
+    int from, status;
+
+    if (*stop)
+        return;
+    clock_gettime(CLOCK_MONOTONIC, &began);
+    pid = prove_start(words, &from);
+    prove_read(stop, pid, from, &said);
+    close(from);
+    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    p->status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    *bytes_add(&said, 1) = '\0';
+    for (const char *at = (char *)said.at; (at = strstr(at, "\"states\": ")) != NULL;) {
+        at += strlen("\"states\": ");
+        p->states = strtoull(at, NULL, 10);
     }
-    p->status = pclose(from);
-    p->status = WIFEXITED(p->status) ? WEXITSTATUS(p->status) : -1;
+    free(said.at);
     clock_gettime(CLOCK_MONOTONIC, &now);
     p->seconds = (double)(now.tv_sec - began.tv_sec) + (double)(now.tv_nsec - began.tv_nsec) * 1e-9;
 }
@@ -67,7 +123,7 @@ static void prove_job(void *context, size_t k)
     struct proofs *proofs = context;
     struct proof *p = &proofs->proof[k];
 
-    prove_command(p, proofs->mutants ? p->row->mutant : p->row->command);
+    prove_command(p, proofs->mutants ? p->row->mutant : p->row->command, proofs->stop);
 }
 
 static bool prove_holds(const struct proofs *proofs, const struct proof *p)
@@ -86,8 +142,16 @@ static bool prove_is_meant(const struct prove_row *row, const char **words, int 
     return true;
 }
 
+/* Ctrl-C came before the command had a result. */
+static bool prove_is_open(const struct proofs *proofs, const struct proof *p)
+{
+    return *proofs->stop && p->status != CLI_OK && p->status != CLI_FAILED;
+}
+
 static const char *prove_verdict(const struct proofs *proofs, const struct proof *p)
 {
+    if (prove_is_open(proofs, p))
+        return "interrupted";
     if (proofs->mutants)
         return prove_holds(proofs, p) ? "refuted" : "NOT REFUTED";
     return prove_holds(proofs, p) ? "proved" : p->status == CLI_OK ? "ANOTHER FIGURE" : "NOT PROVED";
@@ -95,15 +159,16 @@ static const char *prove_verdict(const struct proofs *proofs, const struct proof
 
 static void prove_print(const struct proofs *proofs, const struct proof *p)
 {
-    bool good = prove_holds(proofs, p);
+    const char *colour = colour_of(prove_is_open(proofs, p) ? VERDICT_OPEN
+                                   : prove_holds(proofs, p) ? VERDICT_GOOD
+                                                            : VERDICT_BAD);
 
     if (proofs->mutants)
-        printf("| `dibs %s` | %s%s%s |\n", p->row->mutant, colour_of(good ? VERDICT_GOOD : VERDICT_BAD),
-               prove_verdict(proofs, p), colour_end());
+        printf("| `dibs %s` | %s%s%s |\n", p->row->mutant, colour, prove_verdict(proofs, p), colour_end());
     else
         printf("| %s | %s | %s | %s | %llu | %.1f s | %s%s%s | `dibs %s` |\n", p->row->subject, p->row->claim,
-               p->row->bounds, p->row->how, (unsigned long long)p->states, p->seconds,
-               colour_of(good ? VERDICT_GOOD : VERDICT_BAD), prove_verdict(proofs, p), colour_end(), p->row->command);
+               p->row->bounds, p->row->how, (unsigned long long)p->states, p->seconds, colour, prove_verdict(proofs, p),
+               colour_end(), p->row->command);
 }
 
 /* One table for each part that has rows. Returns the exit status. */
@@ -127,10 +192,10 @@ static int prove_print_all(const struct proofs *proofs)
                                      "|---|---|---|---|---|---|---|---|");
         last = (int)p->row->part;
         prove_print(proofs, p);
-        if (!prove_holds(proofs, p))
+        if (!prove_holds(proofs, p) && !prove_is_open(proofs, p))
             status = CLI_FAILED;
     }
-    return status;
+    return status == CLI_OK && *proofs->stop ? CLI_UNFINISHED : status;
 }
 
 /* For tests: the command and the mutant of each row. */
@@ -164,7 +229,9 @@ int cmd_prove(int argc, char **argv)
             "\n"
             "Rows that another program proves (memory safety) are run by \"./run prove\".\n"
             "\n"
-            "Exit status: 0 every row is proved, 1 a row is not, 2 the command line is wrong.",
+            "Ctrl-C ends it with the rows that were proved by then.\n"
+            "\n"
+            "Exit status: 0 every row is proved, 1 a row is not, 2 the command line is wrong, 3 it was interrupted.",
         .options = options,
         .examples = {{"Prove what takes a few seconds:", "dibs prove"},
                      {"Prove everything about one algorithm:", "dibs prove ricart-agrawala --all"}},
@@ -186,6 +253,7 @@ int cmd_prove(int argc, char **argv)
     if (list) {
         prove_list(&proofs);
     } else {
+        proofs.stop = interrupt_catch();
         progress_pool(pool_cores(), proofs.count, prove_job, &proofs, "proofs");
         status = prove_print_all(&proofs);
     }

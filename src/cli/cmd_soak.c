@@ -1,6 +1,7 @@
 /* dibs soak - simulates clusters under faults, one for each seed. */
 #include "alg/list.h"
 #include "cli.h"
+#include "interrupt.h"
 #include "progress.h"
 #include "soak/soak.h"
 
@@ -9,15 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-
-/* The first Ctrl-C ends the run after this seed, with a summary; the second ends the program. */
-static volatile sig_atomic_t soak_interrupted;
-
-static void soak_interrupt(int number)
-{
-    (void)number;
-    soak_interrupted = 1;
-}
 
 static double soak_now(void)
 {
@@ -109,8 +101,7 @@ int cmd_soak(int argc, char **argv)
     };
     struct soak_conf conf = {0};
     struct soak_report sum = {0}, report;
-    const struct sigaction interrupt = {.sa_handler = soak_interrupt, .sa_flags = (int)SA_RESETHAND};
-    struct sigaction before;
+    const volatile sig_atomic_t *interrupted; /* Ctrl-C ends the run after the seed, with a summary */
     uint64_t done = 0;
     double start, elapsed;
 
@@ -129,10 +120,8 @@ int cmd_soak(int argc, char **argv)
     start = soak_now();
     if (!trace)
         progress_begin("seeds", seeds);
-    sigaction(SIGINT, NULL, &before);
-    if (before.sa_handler != SIG_IGN) /* as a shell without jobs has it for a command in the background */
-        sigaction(SIGINT, &interrupt, NULL);
-    while (done < seeds && !(failed && first_only) && !soak_interrupted) {
+    interrupted = interrupt_catch();
+    while (done < seeds && !(failed && first_only) && !*interrupted) {
         conf.seed = first + done;
         if (!soak_run(&conf, &report)) {
             failed++;
@@ -154,8 +143,9 @@ int cmd_soak(int argc, char **argv)
     if (sum.deadlocks)
         printf(", %" PRIu64 " deadlocks resolved", sum.deadlocks);
     printf("\n");
-    if (soak_interrupted) { /* a loop of the shell ends, too */
+    if (*interrupted) { /* a loop of the shell ends, too */
         fflush(stdout);
+        signal(SIGINT, SIG_DFL);
         raise(SIGINT);
     }
     return failed ? 1 : 0;
