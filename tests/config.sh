@@ -83,6 +83,18 @@ printf 'policy x slots=4\npolicy y algorithm=raimond\npolicy z slotz=3\n' >"$dir
 config ant set policies "$dir/bad.conf"
 [ $? = 2 ] && says 'bad.conf:2: unknown algorithm "raimond"; did you mean "raymond"' && says 'bad.conf:3: unknown part of a policy "slotz"' && same_policies ant bee
 tell $? "a file with mistakes is refused, with their lines"
+printf '# nothing but a comment\nlease 9000\n' >"$dir/none.conf"
+for file in /dev/null "$dir/none.conf"; do
+    config ant set policies "$file"
+    [ $? = 2 ] && says "^dibs: $file: there is no line \"policy\" in it; --force takes all policies away" && same_policies ant
+    tell $? "a file without policies is refused, and the line says what to do ($(basename "$file"))"
+done
+cp "$dir/expected" "$dir/some"
+config bee set policies /dev/null --force && says '^policies, 0 of them, agreed in view' && : >"$dir/expected" && same_policies ant bee cat
+tell $? "unless all are to be taken away"
+cp "$dir/some" "$dir/expected"
+config bee set policies "$dir/expected" --force && same_policies ant bee cat
+tell $? "and they can be set again"
 awk 'BEGIN { for (k = 0; k < 250; k++) printf "policy a-pattern-of-some-length-%d-* slots=4\n", k }' >"$dir/long.conf"
 config ant set policies "$dir/long.conf"
 [ $? = 1 ] && says 'at most 12288 are possible' && same_policies cat

@@ -131,7 +131,7 @@ tell $? "with --force it is done"
 config cat set rights "$dir/rights.conf" && same_rights ant bee cat
 tell $? "the owner of the socket has all rights, whatever the rules are"
 as boss cat config set lease 2000 --force
-[ $? = 2 ] && says '--force is for rights only'
+[ $? = 2 ] && says '--force is for rights, and for policies'
 tell $? "--force is for rights"
 
 printf 'allow key:ci lock *\nallow key:ci lock x\nallow ci lock y\nlogin web x\n' >"$dir/bad.conf"

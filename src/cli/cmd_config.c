@@ -205,16 +205,18 @@ static int config_change(struct dibs *d, const char *const *given, int count, bo
     const struct dibs_reply *setting = config_find(before, given[1]);
     uint64_t view = ask_field(setting, "view")->number;
     char *text = !set || !config_is_text(setting)      ? NULL
-                 : config_has_key(setting, "policies") ? config_read_policies(given[2])
+                 : config_has_key(setting, "policies") ? config_read_policies(given[2], force)
                                                        : config_read_rights(given[2]);
     const char *value = !set ? NULL : text ? text : config_lease(given[2], lease);
     const char *words[] = {"CONFIG", set ? "SET" : "UNSET", given[1], set ? value : "FORCE", "FORCE"};
     int status;
 
-    if (force && !config_has_key(setting, "rights"))
-        cli_die("--force is for rights only");
+    bool rights = config_has_key(setting, "rights");
+
+    if (force && !rights && !text)
+        cli_die("--force is for rights, and for policies that are taken away");
     dibs_free(before);
-    dibs_free(ask_daemon(d, words, (size_t)count + 1 + force));
+    dibs_free(ask_daemon(d, words, (size_t)count + 1 + (force && rights)));
     status = config_await(d, given[1], value, view);
     free(text);
     return status;
@@ -230,7 +232,10 @@ int cmd_config(int argc, char **argv)
     const struct cli_option options[] = {
         ASK_PLACE_OPTIONS(place),
         {"--force", CLI_FLAG, &force, NULL,
-         "set or unset rights even if the right admin is taken from the caller by it", 0, 0, NULL},
+         "set or unset rights even if the right admin is taken from the caller by it; set policies from a file that "
+         "has "
+         "none, which takes all away",
+         0, 0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
     };
@@ -253,7 +258,8 @@ int cmd_config(int argc, char **argv)
         "part.\n"
         "\n"
         "set policies takes the lines \"policy ...\" of FILE, as in the configuration of a daemon, in the place of all "
-        "policies; \"-\" is standard input. They apply to all members from the same view on. A lock that is in use "
+        "policies; \"-\" is standard input. A file without such a line is refused, unless --force says that all "
+        "policies are to be taken away. They apply to all members from the same view on. A lock that is in use "
         "then "
         "keeps its kind until no client uses it. show policies prints them in the form of such a file.\n"
         "\n"

@@ -64,7 +64,7 @@ static void config_parse(struct conf_draft *d, struct serve_conf *conf, const ch
     conf->algorithm = conf->slots_algorithm = NULL;
 }
 
-char *config_read_policies(const char *file)
+char *config_read_policies(const char *file, bool may_be_none)
 {
     struct conf_draft *d = mem_new(sizeof *d);
     struct serve_conf *conf = mem_new(sizeof *conf);
@@ -74,6 +74,10 @@ char *config_read_policies(const char *file)
     lines = config_join(d);
     conf_policies(d, conf);
     config_tell(d);
+    if (!*lines && !may_be_none)
+        cli_die("%s: there is no line \"policy\" in it; --force takes all policies away, and \"dibs config unset "
+                "policies\" sets those of the members' configurations",
+                config_file_name(file));
     free(text);
     free(conf);
     free(d);

@@ -50,10 +50,13 @@ static bool policy_algorithm(const struct dme_alg **alg, const char *name, bool 
     return false;
 }
 
-/* "algorithm=raymond" */
-static bool policy_word(struct lock_policy *p, char *word, const struct policy_frame *frame, struct policy_mistake *m)
+/* "algorithm=raymond". `seen` has a bit for each key that was there before in this line. */
+static bool policy_word(struct lock_policy *p, char *word, unsigned *seen, const struct policy_frame *frame,
+                        struct policy_mistake *m)
 {
+    static const char *const keys[] = {"algorithm", "slots-algorithm", "slots"};
     char *equals = strchr(word, '=');
+    unsigned key = 0;
 
     if (!equals) {
         snprintf(m->text, sizeof m->text,
@@ -61,19 +64,25 @@ static bool policy_word(struct lock_policy *p, char *word, const struct policy_f
         return false;
     }
     *equals = '\0';
-    if (strcmp(word, "algorithm") == 0)
-        return policy_algorithm(&p->algorithm, equals + 1, false, frame, m);
-    if (strcmp(word, "slots-algorithm") == 0)
-        return policy_algorithm(&p->slots_algorithm, equals + 1, true, frame, m);
-    if (strcmp(word, "slots") == 0)
-        return policy_kind(p, equals + 1, m);
-    return policy_fail(m, "part of a policy", word);
+    while (key < 3 && strcmp(word, keys[key]) != 0)
+        key++;
+    if (key == 3)
+        return policy_fail(m, "part of a policy", word);
+    if (*seen & 1u << key) {
+        snprintf(m->text, sizeof m->text, "\"%s\" is there twice; keep one of them", keys[key]);
+        return false;
+    }
+    *seen |= 1u << key;
+    return key == 0   ? policy_algorithm(&p->algorithm, equals + 1, false, frame, m)
+           : key == 1 ? policy_algorithm(&p->slots_algorithm, equals + 1, true, frame, m)
+                      : policy_kind(p, equals + 1, m);
 }
 
 bool policy_parse(struct lock_policy *p, char *text, const struct policy_frame *frame, struct policy_mistake *m)
 {
     char *rest = text, *word = strtok_r(rest, " \t", &rest);
     bool good = true;
+    unsigned seen = 0;
 
     *m = (struct policy_mistake){.text =
                                      "a policy is a pattern and what it is for: policy PATTERN algorithm=NAME slots=K"};
@@ -84,7 +93,7 @@ bool policy_parse(struct lock_policy *p, char *text, const struct policy_frame *
     if (!word || !*rest)
         return false;
     while (good && (word = strtok_r(NULL, " \t", &rest)))
-        good = policy_word(p, word, frame, m);
+        good = policy_word(p, word, &seen, frame, m);
     return good;
 }
 

@@ -68,7 +68,16 @@ bool rights_check_rule(const struct rights *t, char why[RIGHTS_WHY_MAX])
 
 bool rights_check_limit(const struct rights *t, char why[RIGHTS_WHY_MAX])
 {
-    return rights_can_log_in(t, &t->limit[t->limits - 1].who, why);
+    const struct rights_limit *l = &t->limit[t->limits - 1];
+
+    for (const struct rights_limit *before = t->limit; before < l; before++)
+        if (before->who.kind == RIGHTS_ANY || rights_is_same(&before->who, &l->who)) {
+            snprintf(why, RIGHTS_WHY_MAX,
+                     "this limit is for no client: that in line %u comes first; put this one before it, or delete it",
+                     before->line);
+            return false;
+        }
+    return rights_can_log_in(t, &l->who, why);
 }
 
 bool rights_check_login(const struct rights *t, char why[RIGHTS_WHY_MAX])

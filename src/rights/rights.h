@@ -167,7 +167,7 @@ bool rights_is_name(const char *text, size_t len);
 /* ------------------------------------------------------------------------------------------------- whole tables: list.c */
 
 /* Each looks at the last line that was added to the table. Returns false, with a sentence in `why`, if it makes no sense there: a rule that
- * decides nothing, or with which a decision takes too many steps; a name that has a password already. The logins come first. */
+ * decides nothing, or with which a decision takes too many steps; a limit for no client; a name that has a password already. The logins come first. */
 bool rights_check_rule(const struct rights *t, char why[RIGHTS_WHY_MAX]);
 bool rights_check_limit(const struct rights *t, char why[RIGHTS_WHY_MAX]);
 bool rights_check_login(const struct rights *t, char why[RIGHTS_WHY_MAX]);
