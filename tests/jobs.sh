@@ -177,7 +177,7 @@ ticks() { # NAME WHERE...: a job that does something all the time
     name=$1
     shift
     # shellcheck disable=SC2016 # expanded by the inner shell
-    $apart "$DIBS" lock "$name" "$@" -- sh -c 'until [ -e $0.end ]; do echo >>$0.ticks; sleep 0.05; done' "$dir/$name" 2>"$dir/$name.out" &
+    $apart "$DIBS" lock "$name" "$@" -- sh -c '(until [ -e $0.end ]; do echo >>$0.ticks; sleep 0.05; done); :' "$dir/$name" 2>"$dir/$name.out" &
     started="$started $!"
     echo $! >"$dir/$name.job"
     until_true test -s "$dir/$name.ticks"
@@ -248,6 +248,17 @@ if [ "${MODE:-release}" = release ]; then
     # shellcheck disable=SC2016 # expanded by the inner shell
     "$DIBS" lock lookup --socket "$dir/bee" --wait 60 -- sh -c 'before=$(wc -c <$0); sleep 1; [ $before = $(wc -c <$0) ]' "$dir/lookup.ticks"
     tell $? "no name server answers, its daemon is killed: when another client is granted the lock, the command does not run"
+    command=$(pgrep -P "$(pgrep -P "$(cat "$dir/lookup.job")")")
+    stands_still() { # no process of the command runs
+        for process in $(pgrep -g "$command"); do
+            grep -qs '^State:[[:space:]]*[TZ]' "/proc/$process/status" || return 1
+        done
+    }
+    pgrep -g "$command" | grep -vx "$command" >"$dir/below"
+    for continued in "-$command" "$(head -n 1 "$dir/below")"; do
+        kill -CONT "$continued" && until_true stands_still && before=$(count lookup) && sleep 1 && [ "$(count lookup)" = "$before" ]
+        tell $? "another process continues $([ "$continued" = "-$command" ] && echo "the command and what is below it" || echo "what is below the command"): that is stopped again"
+    done
     rm "$dir/no-names"
     wait "$(cat "$dir/lookup.job")"
     [ $? = 113 ]

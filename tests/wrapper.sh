@@ -157,6 +157,30 @@ done
 tell $? "with few descriptors, a command does not start, or ends with dibs (ulimit -n$lasting)"
 rm -f "$dir/err"
 
+# What the system refuses: strace makes it fail.
+refuses() { # CALL ERROR TEXT: then the command is not run, and the status and the message tell that
+    rm -f "$dir/ran"
+    timeout -k 1 60 strace -f -qq -o "$dir/trace" -e trace="$1" -e inject="$1:error=$2:when=1" "$DIBS" lock a -- touch "$dir/ran" 2>"$dir/err"
+    [ $? = 126 ] && [ ! -e "$dir/ran" ] && grep -q "$3" "$dir/err" && "$DIBS" try a -- true
+}
+if [ "${MODE:-release}" = release ] && strace -qq -o /dev/null true 2>/dev/null; then
+    refuses signalfd4 ENFILE 'cannot watch for signals: Too many open files in system' && refuses socketpair ENFILE 'cannot start the command: Too many open files' &&
+        refuses pipe2 ENFILE 'cannot start the command: Too many open files' && refuses clone EAGAIN 'cannot start the command: Resource temporarily' &&
+        refuses vfork EAGAIN 'there are too many processes' && refuses write EPIPE 'cannot start the command'
+    tell $? "no command is run that dibs cannot watch"
+    failed= # a part of what dibs says does not get through: it connects again, or says so
+    for when in 1 2 3 4; do
+        timeout -k 1 60 strace -f -qq -o "$dir/trace" -e trace=sendto -e inject=sendto:error=ENOBUFS:when=$when "$DIBS" lock a -- true 2>"$dir/err"
+        status=$?
+        [ $status = 0 ] || { [ $status = 115 ] && grep -q 'has ended the connection' "$dir/err"; } || failed="$failed $when"
+    done
+    [ -z "$failed" ]
+    tell $? "nor does it wait for an answer to what could not be sent$failed"
+else
+    tell 0 "no command is run that dibs cannot watch # SKIP strace cannot trace here, or the sanitizers would notice it"
+fi
+rm -f "$dir/err"
+
 # A caller that ignores SIGCHLD, to have no zombies, leaves that to what it starts. Without --keep nothing but that signal wakes the guard.
 for keep in 60 0; do
     timeout -k 1 60 python3 -c '

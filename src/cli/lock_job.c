@@ -16,7 +16,7 @@
  * client is granted it (dibs_safe_ms). If the guard has not heard that for half of the keep time, and the keeper is stopped, the guard
  * stops all that is below it. A keeper that is not stopped ends the tree when the lock is lost. It cannot while it looks up the name of a
  * daemon, and no name server answers: then the guard stops the tree at the end of the time that it was told. The tree goes on when the
- * keeper says again that the lock is held (W6 of wrap.h).
+ * keeper says again that the lock is held (W6 of wrap.h); a process of it that another process continues before is stopped again.
  *
  * What the keeper does is an answer to one of four things, and all come through poll: a signal (signalfd), the daemon says
  * something, the guard does, time passes.
@@ -39,7 +39,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { JOB_SWEEP_MS_MAX = 50, JOB_STUBBORN_MS = 1000, JOB_TELL_MS = 2000, DOUBT_TELL_MS = 2000, GUARD_LOOK_MS = 100 };
+enum {
+    JOB_SWEEP_MS_MAX = 50,
+    JOB_STUBBORN_MS = 1000,
+    JOB_TELL_MS = 2000,
+    DOUBT_TELL_MS = 2000,
+    GUARD_LOOK_MS = 100,
+    GUARD_AGAIN_MS = 250
+};
 
 /* What the keeper tells the guard. */
 struct job_word {
@@ -131,13 +138,12 @@ static int job_sweep(struct job *j)
 
 /* ------------------------------------------------------------------------------------------------------ the command */
 
-/* If the keeper is dead, the pipe that tells so is read next. */
-static void guard_tell(const struct job *j, int kind, int32_t value)
+/* Returns false if the keeper does not hear it. If it is dead, the socket that tells so is read next. */
+static bool guard_tell(const struct job *j, int kind, int32_t value)
 {
     const struct job_news news = {.kind = kind, .value = value};
 
-    if (write(j->news, &news, sizeof news) != sizeof news)
-        return;
+    return write(j->news, &news, sizeof news) == sizeof news;
 }
 
 /* In the child of vfork(), which shares the memory of the guard and changes none of it. The guard does not run before the
@@ -150,10 +156,9 @@ static void job_exec(const struct job *j, pid_t parent)
 
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(LOCK_CANNOT_RUN);
-    guard_tell(j, JOB_STARTED, getpid());
-    if (j->given) /* a process that reads from it before that is stopped */
+    if (getppid() != parent || !guard_tell(j, JOB_STARTED, getpid()))
+        _exit(LOCK_CANNOT_RUN); /* the keeper would not watch it */
+    if (j->given)               /* a process that reads from it before that is stopped */
         tcsetpgrp(STDIN_FILENO, getpid());
     signal(SIGTTOU, lock_ignores(run, SIGTTOU) ? SIG_IGN : SIG_DFL);
     signal(SIGPIPE, lock_ignores(run, SIGPIPE) ? SIG_IGN : SIG_DFL);
@@ -189,6 +194,8 @@ static void guard_reap(struct job *j)
             continue;
         if (WIFCONTINUED(status)) {
             guard_continue_keeper(j);
+            if (j->frozen)
+                tree_stop_again(&j->sweep);
         } else if (!WIFSTOPPED(status)) {
             j->child = 0;
             j->status = status;
@@ -279,8 +286,10 @@ static int guard_mind(struct job *j)
     uint64_t keep_ms = j->run->place.keep_ms, now_ms = lock_now_ms(), look_ms = j->told_ms + keep_ms / 2;
     bool stopped;
 
-    if (j->frozen)
-        return guard_tell_frozen(j, now_ms);
+    if (j->frozen) {
+        tree_stop_again(&j->sweep);
+        return job_earlier(guard_tell_frozen(j, now_ms), now_ms + GUARD_AGAIN_MS);
+    }
     if (!keep_ms || j->told == KEEPER_RESTS || j->told == KEEPER_ENDS)
         return -1;
     if (j->safe_ms < look_ms)
@@ -298,7 +307,7 @@ static int guard_mind(struct job *j)
                  (int)j->keeper, lock_label(j->run));
         j->frozen_ms = 0;
     }
-    return guard_tell_frozen(j, now_ms);
+    return job_earlier(guard_tell_frozen(j, now_ms), now_ms + GUARD_AGAIN_MS);
 }
 
 static void guard_watch(struct job *j, int alive)
@@ -593,6 +602,7 @@ static void job_watch(struct job *j)
         polled[0].fd = j->run->lost ? -1 : dibs_fd(j->run->daemon);
         polled[0].events = dibs_events(j->run->daemon);
         polled[2].fd = j->news;
+        polled[0].revents = polled[1].revents = polled[2].revents = 0;
         poll(polled, 3, job_patience(j));
         if (!j->run->lost)
             dibs_process(j->run->daemon);

@@ -153,6 +153,27 @@ void tree_stop(struct wrap_sweep *s)
         ;
 }
 
+void tree_stop_again(struct wrap_sweep *s)
+{
+    struct wrap_process now;
+    bool again = false;
+
+    for (size_t k = 0; k < s->count; k++) {
+        const struct wrap_process *p = &s->seen[k].process;
+        bool there;
+
+        if (s->seen[k].sent != SIGSTOP || s->seen[k].refused || p->ended)
+            continue;
+        there = tree_look(p->pid, &now) && now.started == p->started && !now.ended;
+        if (there && now.stopped)
+            continue;
+        again = true; /* if it has ended, it may have left children */
+        wrap_continued(s, p->pid);
+    }
+    if (again)
+        tree_stop(s);
+}
+
 void tree_continue(struct wrap_sweep *s)
 {
     s->signal = SIGCONT;

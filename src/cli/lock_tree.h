@@ -12,6 +12,8 @@ void tree_signal(struct wrap_sweep *s, int signal, int32_t group);
 bool tree_is_stopped(int32_t pid);
 /* Stops all of them. */
 void tree_stop(struct wrap_sweep *s);
+/* The same, if one of those that tree_stop has stopped does not stand still: another process has continued it. */
+void tree_stop_again(struct wrap_sweep *s);
 /* Continues those that tree_stop has stopped. */
 void tree_continue(struct wrap_sweep *s);
 /* Stops all of them, then kills all of them. There may be new ones afterwards: call it until there are no children left. */

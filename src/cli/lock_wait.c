@@ -9,6 +9,7 @@
 
 #include "base/spin.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
@@ -295,8 +296,9 @@ static unsigned wait_other_places(const struct lock_run *run)
 }
 
 /* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. The system does
- * not drop a signal that is blocked, although the caller ignores it (nohup): so dibs looks which these are. */
-static void wait_begin(struct wait *w)
+ * not drop a signal that is blocked, although the caller ignores it (nohup): so dibs looks which these are. Returns false, after a line on stderr, if
+ * signals cannot be watched: dibs would hear neither them nor the end of the command. */
+static bool wait_begin(struct wait *w)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
     struct lock_run *run = w->run;
@@ -316,9 +318,12 @@ static void wait_begin(struct wait *w)
             sigaddset(&run->ignored, numbers[k]);
     }
     sigprocmask(SIG_BLOCK, NULL, &run->before);
-    run->signals = signalfd(-1, &run->watched, SFD_CLOEXEC);
+    run->signals = signalfd(-1, &run->watched, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (run->signals < 0)
+        fprintf(stderr, "dibs: cannot watch for signals: %s\n", strerror(errno));
     w->deadline_ms = run->wait_s < 0 ? 0 : lock_now_ms() + (uint64_t)ceil(run->wait_s * 1000);
     w->tell_ms = run->verbose || (isatty(STDERR_FILENO) && !run->quiet) ? lock_now_ms() + WAIT_TELL_MS : 0;
+    return run->signals >= 0;
 }
 
 bool lock_wait(struct lock_run *run, int *status)
@@ -331,7 +336,10 @@ bool lock_wait(struct lock_run *run, int *status)
         *status = LOCK_REFUSED;
         return false;
     }
-    wait_begin(&w);
+    if (!wait_begin(&w)) {
+        *status = LOCK_CANNOT_RUN;
+        return false;
+    }
     for (;; pause_ms = pause_ms < WAIT_PAUSE_MS_MAX / 2 ? 2 * pause_ms : WAIT_PAUSE_MS_MAX) {
         code = wait_once(&w, &number);
         if (code == DIBS_OK)

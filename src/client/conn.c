@@ -40,7 +40,11 @@ void conn_flush(struct dibs *d)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
-        belief_sent(&d->belief, sent < 0 ? len : (size_t)sent); /* broken: what the daemon has said may still be read */
+        /* It has broken, or the system has no memory for it, and bytes are missing. The daemon ends the connection; what it has said before
+         * is still read. */
+        if (sent < 0)
+            shutdown(d->fd, SHUT_WR);
+        belief_sent(&d->belief, sent < 0 ? len : (size_t)sent);
     }
 }
 

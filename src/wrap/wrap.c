@@ -113,7 +113,7 @@ bool wrap_next(struct wrap_sweep *s, struct wrap_process *p)
     return false;
 }
 
-/* SIGSTOP is sent to a process once, and not after SIGKILL; all other signals are sent as often as the driver asks
+/* SIGSTOP is sent to a process once (but see wrap_continued), and not after SIGKILL; all other signals are sent as often as the driver asks
  * for them. */
 static bool wrap_wants(const struct wrap_sweep *s, const struct wrap_seen *seen)
 {
@@ -161,6 +161,16 @@ void wrap_refuse(struct wrap_sweep *s, int32_t pid)
 
     if (seen)
         seen->refused = true;
+}
+
+void wrap_continued(struct wrap_sweep *s, int32_t pid)
+{
+    struct wrap_seen *seen = wrap_find(s, pid);
+
+    if (seen && seen->sent == SIGSTOP) {
+        seen->sent = SIGCONT;
+        seen->process.stopped = false; /* it was to run: so it is to go on with the others */
+    }
 }
 
 bool wrap_finish(struct wrap_sweep *s)

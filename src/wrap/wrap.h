@@ -21,7 +21,8 @@
  *   W5. A process that is not below the keeper gets no signal.
  *   W6. While the keeper is stopped, and half of the keep time has passed since it last held the lock for sure, the tree is
  *       stopped, too (lock_job.c; `tests/jobs.sh`). From the moment until which dibs_safe_ms vouches, another client may be granted the lock,
- *       whatever the keeper does.
+ *       whatever the keeper does. A process of the tree that another process continues meanwhile is stopped again: the command at once, others
+ *       within a quarter of a second.
  *
  * How a tree that goes on forking is killed. A process with a pending SIGSTOP or SIGKILL cannot fork any more. So a sweep
  * goes through the tree from the root downwards, stops every process as soon as it sees it, and only then looks for its
@@ -122,6 +123,8 @@ bool wrap_next(struct wrap_sweep *s, struct wrap_process *p);
 bool wrap_see(struct wrap_sweep *s, const struct wrap_process *p);
 /* The system has refused to send the signal to this process. */
 void wrap_refuse(struct wrap_sweep *s, int32_t pid);
+/* The driver has sent SIGSTOP to this process, and it runs: another process has continued it. The next sweep that stops the tree stops it again. */
+void wrap_continued(struct wrap_sweep *s, int32_t pid);
 /* Forgets processes that are gone. Returns true if there was something new, so that the tree may have changed during
  * the sweep. */
 bool wrap_finish(struct wrap_sweep *s);
