@@ -4,6 +4,7 @@
 #include "audit.h"
 #include "node.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@ static void metrics_print(struct bytes *to, const char *format, ...)
     va_start(args, format);
     len = vsnprintf(line, sizeof line, format, args);
     va_end(args);
+    assert(len >= 0 && (size_t)len < sizeof line); /* nothing was cut off */
     memcpy(bytes_add(to, (size_t)len), line, (size_t)len);
 }
 
@@ -111,9 +113,9 @@ static uint64_t metrics_taking_part(const struct node *node)
     return count;
 }
 
-void metrics_write(const struct node *node, struct bytes *to)
+/* The member, its lease and its view. */
+static void metrics_of_member(const struct node *node, struct bytes *to)
 {
-    const struct stats *s = &node->stats;
     uint64_t vouches_ms = node_vouches_ms(node);
 
     metrics_head(to, "dibs_info", "gauge", "Which member this is, and its version.");
@@ -134,6 +136,12 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_clock_standstills_total", "counter",
                 "How often the clock of this machine was found to have stood still, or to run too slowly.",
                 node->stills);
+}
+
+static void metrics_of_locks(const struct node *node, struct bytes *to)
+{
+    const struct stats *s = &node->stats;
+
     metrics_one(to, "dibs_sessions_total", "counter", "Connections of clients so far.", node->session_count);
     metrics_one(to, "dibs_locks", "gauge", "Names of locks that this member remembers.", node->locks.count);
     metrics_one(to, "dibs_holders", "gauge", "Locks held by clients of this member.", s->holders);
@@ -150,6 +158,10 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_one(to, "dibs_deadlocks_total", "counter", "Waits that have ended as the youngest of a cycle.",
                 node->deadlocks.victims);
     metrics_one(to, "dibs_refusals_total", "counter", "Requests for a lock of another kind.", s->refusals);
+}
+
+static void metrics_of_times(const struct stats *s, struct bytes *to)
+{
     metrics_times(to, "dibs_wait_seconds", "From a client's request to its grant.", &s->wait);
     metrics_times(to, "dibs_hold_seconds", "From a grant to its release or loss.", &s->hold);
     metrics_times(to, "dibs_handover_seconds",
@@ -161,6 +173,11 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_times(to, "dibs_turn_cpu_seconds",
                   "Processor time of a turn of the daemon's loop: what it took, whatever else the machine did.",
                   &s->turn_cpu);
+}
+
+/* The daemon as a process. */
+static void metrics_of_process(const struct stats *s, struct bytes *to)
+{
     metrics_one(to, "dibs_memory_bytes", "gauge", "Resident memory of this daemon, without mapped files.", s->memory);
     metrics_one(to, "dibs_memory_max_bytes", "gauge",
                 "Memory beyond which clients are refused what would have to be kept (0: no bound).", s->memory_max);
@@ -181,6 +198,14 @@ void metrics_write(const struct node *node, struct bytes *to)
     metrics_head(to, "dibs_audits_total", "counter", "Entries of the audit trail, by what they are about.");
     for (int k = 0; k < AUDIT_WHATS; k++)
         metrics_print(to, "dibs_audits_total{about=\"%s\"} %" PRIu64 "\n", audit_name[k], s->audits[k]);
+}
+
+void metrics_write(const struct node *node, struct bytes *to)
+{
+    metrics_of_member(node, to);
+    metrics_of_locks(node, to);
+    metrics_of_times(&node->stats, to);
+    metrics_of_process(&node->stats, to);
     metrics_of_messages(node, to, true);
     metrics_of_messages(node, to, false);
     metrics_of_links(node, to);

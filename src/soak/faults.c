@@ -12,8 +12,8 @@ static uint32_t faults_maybe(struct world *w, uint32_t most)
     return world_below(w, 2) ? 1 + (uint32_t)world_below(w, most) : 0;
 }
 
-/* Draws the mix of a hard case (enum soak_focus). In most of them all clients want the same lock, so that faults hit a holder. */
-static void faults_draw_focus(struct world *w)
+/* A hard case (enum soak_focus) in which all clients want the same lock, so that faults hit a holder. */
+static void faults_draw_holders(struct world *w)
 {
     struct soak_mix *m = &w->mix;
 
@@ -30,24 +30,30 @@ static void faults_draw_focus(struct world *w)
     m->jitter_us = m->amnesia ? 1 + (uint32_t)world_below(w, 2000) : 0;
     m->leave = m->amnesia ? 12 : 0;
     m->cut = m->amnesia ? 20 : 0;
-    w->alone = w->conf->focus == SOAK_ALONE;
-    if (w->alone) {
-        m->one_name = false;
-        m->crash = world_below(w, 2) ? 4 : 0;
-        m->leave = 25;
-        m->jitter_us = 1 + (uint32_t)world_below(w, 3000);
-        m->breaks = faults_maybe(w, 60);
-        m->kill_client = faults_maybe(w, 30);
-        m->disturb_client = faults_maybe(w, 60);
-        m->evict = faults_maybe(w, 10);
-    }
     m->drift_ppm = m->sharing || m->slots ? 0 : 50000;
     m->hold_ms = m->sharing ? 2000 : m->squeeze ? 5000 : m->slots ? 30 : 1000;
     m->think_ms = m->sharing ? 200 : 20;
-    w->clients = w->conf->clients ? w->conf->clients : w->conf->focus == SOAK_KINDS ? 24 : 16;
-    /* Messages are slow, so that faults come before a view has opened at all members. */
-    if (w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY)
-        *m = (struct soak_mix){.delay_us = 1000,
+}
+
+/* A daemon alone. */
+static void faults_draw_alone(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    m->one_name = false;
+    m->crash = world_below(w, 2) ? 4 : 0;
+    m->leave = 25;
+    m->jitter_us = 1 + (uint32_t)world_below(w, 3000);
+    m->breaks = faults_maybe(w, 60);
+    m->kill_client = faults_maybe(w, 30);
+    m->disturb_client = faults_maybe(w, 60);
+    m->evict = faults_maybe(w, 10);
+}
+
+/* Messages are slow, so that faults come before a view has opened at all members. */
+static void faults_draw_kept(struct world *w)
+{
+    w->mix = (struct soak_mix){.delay_us = 1000,
                                .jitter_us = 1000 + (uint32_t)world_below(w, 30000),
                                .crash = 20,
                                .cut = 60,
@@ -57,8 +63,11 @@ static void faults_draw_focus(struct world *w)
                                .hold_ms = 500,
                                .think_ms = 50,
                                .bursts = world_below(w, 2)};
-    if (w->conf->focus == SOAK_EXILES)
-        *m = (struct soak_mix){.delay_us = 100,
+}
+
+static void faults_draw_exiles(struct world *w)
+{
+    w->mix = (struct soak_mix){.delay_us = 100,
                                .jitter_us = 1 + (uint32_t)world_below(w, 3000),
                                .pause = 30,
                                .cut = 30,
@@ -69,8 +78,12 @@ static void faults_draw_focus(struct world *w)
                                .turn_us = 40000 + (uint32_t)world_below(w, 160000),
                                .hold_ms = 1000,
                                .think_ms = 20};
-    if (w->conf->focus == SOAK_HOARDS) /* one or two members are slow and have these clients; the others are quick */
-        *m = (struct soak_mix){.delay_us = 30,
+}
+
+/* One or two members are slow and have the clients with hoards; the others are quick. */
+static void faults_draw_hoards(struct world *w)
+{
+    w->mix = (struct soak_mix){.delay_us = 30,
                                .crash = faults_maybe(w, 10),
                                .leave = faults_maybe(w, 30),
                                .pause = faults_maybe(w, 10),
@@ -83,8 +96,11 @@ static void faults_draw_focus(struct world *w)
                                .focus = 1u | 1u << world_below(w, w->n),
                                .hold_ms = 200,
                                .think_ms = 50};
-    if (w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES)
-        *m = (struct soak_mix){.delay_us = 1000,
+}
+
+static void faults_draw_roster(struct world *w)
+{
+    w->mix = (struct soak_mix){.delay_us = 1000,
                                .jitter_us = 1000 + (uint32_t)world_below(w, 30000),
                                .breaks = 30,
                                .disturb_client = 60,
@@ -93,8 +109,25 @@ static void faults_draw_focus(struct world *w)
                                .turn_us = world_below(w, 2) ? 1 + (uint32_t)world_below(w, 4000) : 0,
                                .comes_and_goes = w->conf->focus == SOAK_ROSTER,
                                .moves = w->conf->focus == SOAK_MOVES};
+}
+
+static void faults_draw_focus(struct world *w)
+{
+    faults_draw_holders(w);
+    w->clients = w->conf->clients ? w->conf->clients : w->conf->focus == SOAK_KINDS ? 24 : 16;
+    w->alone = w->conf->focus == SOAK_ALONE;
+    if (w->alone)
+        faults_draw_alone(w);
+    if (w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY)
+        faults_draw_kept(w);
+    if (w->conf->focus == SOAK_EXILES)
+        faults_draw_exiles(w);
+    if (w->conf->focus == SOAK_HOARDS)
+        faults_draw_hoards(w);
+    if (w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES)
+        faults_draw_roster(w);
     if (w->conf->focus == SOAK_OUTAGE)
-        *m = (struct soak_mix){
+        w->mix = (struct soak_mix){
             .delay_us = 30, .drift_ppm = 50000, .outage = true, .disturb_client = 20, .hold_ms = 8000, .think_ms = 50};
     if (w->conf->focus == SOAK_CONFIG)
         operators_draw(w);
@@ -105,6 +138,97 @@ static void faults_draw_focus(struct world *w)
     world_plan(w, 3000000, SOAK_FAULT, 0, 0);
 }
 
+/* Does this focus have a mix of its own? The others are about clients, and their faults are drawn as without a focus. */
+static bool faults_has_focus(const struct soak_conf *conf)
+{
+    switch (conf->focus) {
+    case SOAK_ALL:
+    case SOAK_RESUME:
+    case SOAK_REDIS:
+    case SOAK_SEVERAL:
+    case SOAK_LEADERS:
+    case SOAK_AGENTS:
+    case SOAK_VERSIONS:
+    case SOAK_UPGRADE:
+    case SOAK_RIGHTS:
+        return false;
+    default:
+        return true;
+    }
+}
+
+/* How often what happens. */
+static void faults_draw_rates(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    m->delay_us = 20 + (uint32_t)world_below(w, 2000);
+    m->jitter_us = faults_maybe(w, 30000);
+    m->drift_ppm = world_below(w, 2) ? 50000 : 0;
+    m->wild_clocks = world_below(w, 16) == 0;
+    if (m->wild_clocks)
+        m->drift_ppm = 400000;
+    m->crash = faults_maybe(w, 12);
+    m->leave = faults_maybe(w, 8);
+    m->pause = faults_maybe(w, 12);
+    m->cut = faults_maybe(w, 20);
+    m->breaks = faults_maybe(w, 60);
+    m->kill_client = faults_maybe(w, 60);
+    m->disturb_client = faults_maybe(w, 120);
+    m->evict = faults_maybe(w, 60);
+    m->roster = !w->conf->roster ? 0 : world_below(w, 2) ? 1 + (uint32_t)world_below(w, 20) : 100;
+    m->absent = m->roster && world_below(w, 2);
+    m->torn = world_below(w, 4) == 0 ? 20 : 0;
+}
+
+/* Some seeds have one hard case in place of these rates. */
+static void faults_draw_hard_case(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    if (world_below(w, 6) == 0) /* what the promise has to make up for: fast networks, extreme clocks, sudden silence */
+        *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
+    if (world_below(w, 12) == 0)
+        *m = (struct soak_mix){.delay_us = 30, .standstill = true};
+    if (w->conf->roster && w->n >= 5 && world_below(w, 2)) /* one hard case, again and again, and nothing else */
+        *m = (struct soak_mix){.delay_us = 30, .drift_ppm = world_below(w, 2) ? 50000 : 0, .squeeze = true};
+    if (world_below(w, 3) == 0) /* trouble seldom comes alone, and seldom to all alike */
+        m->focus = 1u << world_below(w, w->n) | 1u << world_below(w, w->n);
+    m->bursts = world_below(w, 3) == 0;
+    m->think_ms = 5 + (uint32_t)world_below(w, 400);
+    m->hold_ms = 1 + (uint32_t)world_below(w, 300);
+    if (m->squeeze) /* there must be a holder to be harmed */
+        m->hold_ms = 1000, m->think_ms = 20;
+}
+
+/* What machines know of the date; and whether the cluster is founded anew, from a daemon alone or from a cluster. */
+static void faults_draw_beginning(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    m->short_leap = world_below(w, 2) == 0;
+    m->no_calendar = !m->short_leap && world_below(w, 2);
+    w->alone = m->short_leap && world_below(w, 4) == 0;
+    if (w->alone)
+        world_plan(w, 3000000, SOAK_FOUND, 0, 0);
+    if (m->short_leap && world_below(w, 4) == 0)
+        world_plan(w, 3000000 + world_below(w, (uint64_t)w->conf->chaos_s * 1000000), SOAK_FOUND, 0, 0);
+}
+
+static void faults_draw_disks(struct world *w)
+{
+    struct soak_mix *m = &w->mix;
+
+    m->forgetful = w->random / 1000 % 8 == 0;
+    m->slow = !m->squeeze && !m->standstill && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
+    m->amnesia = !m->squeeze && !m->standstill && w->random / 100 % 16 == 0;
+    if (m->amnesia) { /* crashes before the disk has what was written: a member that has announced it too early is found */
+        m->slow = 2;
+        m->crash = 200;
+        m->jitter_us = 1 + (uint32_t)world_below(w, 2000);
+    }
+}
+
 /* Draws which members hurry for other ones (node_conf.patient): all, none, or some, as while a cluster is upgraded. */
 static uint32_t faults_draw_patience(const struct world *w, uint64_t bits)
 {
@@ -113,77 +237,38 @@ static uint32_t faults_draw_patience(const struct world *w, uint64_t bits)
     return bits % 8 == 1 ? (uint32_t)(bits / 8) : 0;
 }
 
-void faults_draw(struct world *w)
+/* Do clients keep their sessions? */
+static bool faults_draw_whether_kept(const struct world *w)
+{
+    switch (w->conf->focus) {
+    case SOAK_KEPT:
+    case SOAK_HASTY:
+    case SOAK_ALONE:
+    case SOAK_ROSTER:
+    case SOAK_MOVES:
+    case SOAK_LEADERS:
+    case SOAK_EXILES:
+    case SOAK_AGENTS:
+    case SOAK_VERSIONS:
+    case SOAK_UPGRADE:
+        return true;
+    default:
+        return w->mix.resume || w->mix.outage || w->mix.kinds || w->random / 128000 % 2 == 0;
+    }
+}
+
+/* What members do in pieces, and what clients do: whatever the faults are. Nothing is drawn for it that would change what is drawn later. */
+static void faults_draw_habits(struct world *w)
 {
     struct soak_mix *m = &w->mix;
 
-    *m = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
-    if (w->conf->focus && w->conf->focus != SOAK_RESUME && w->conf->focus != SOAK_REDIS &&
-        w->conf->focus != SOAK_SEVERAL && w->conf->focus != SOAK_LEADERS && w->conf->focus != SOAK_AGENTS &&
-        w->conf->focus != SOAK_VERSIONS && w->conf->focus != SOAK_UPGRADE && w->conf->focus != SOAK_RIGHTS) {
-        faults_draw_focus(w);
-    } else if (w->conf->rolling) {
-        rolling_draw(w);
-    } else if (!w->conf->calm) {
-        m->delay_us = 20 + (uint32_t)world_below(w, 2000);
-        m->jitter_us = faults_maybe(w, 30000);
-        m->drift_ppm = world_below(w, 2) ? 50000 : 0;
-        m->wild_clocks = world_below(w, 16) == 0;
-        if (m->wild_clocks)
-            m->drift_ppm = 400000;
-        m->crash = faults_maybe(w, 12);
-        m->leave = faults_maybe(w, 8);
-        m->pause = faults_maybe(w, 12);
-        m->cut = faults_maybe(w, 20);
-        m->breaks = faults_maybe(w, 60);
-        m->kill_client = faults_maybe(w, 60);
-        m->disturb_client = faults_maybe(w, 120);
-        m->evict = faults_maybe(w, 60);
-        m->roster = !w->conf->roster ? 0 : world_below(w, 2) ? 1 + (uint32_t)world_below(w, 20) : 100;
-        m->absent = m->roster && world_below(w, 2);
-        m->torn = world_below(w, 4) == 0 ? 20 : 0;
-        if (world_below(w, 6) ==
-            0) /* the case for which promises last longer than leases: fast networks, extreme clocks, sudden silence */
-            *m = (struct soak_mix){.delay_us = 30, .drift_ppm = 50000, .cut = 30, .lonely = true};
-        if (world_below(w, 12) == 0)
-            *m = (struct soak_mix){.delay_us = 30, .standstill = true};
-        if (w->conf->roster && w->n >= 5 && world_below(w, 2)) /* a hard case, and no other faults */
-            *m = (struct soak_mix){.delay_us = 30, .drift_ppm = world_below(w, 2) ? 50000 : 0, .squeeze = true};
-        if (world_below(w, 3) == 0) /* faults come in bursts, and most of them hit the same machines */
-            m->focus = 1u << world_below(w, w->n) | 1u << world_below(w, w->n);
-        m->bursts = world_below(w, 3) == 0;
-        m->think_ms = 5 + (uint32_t)world_below(w, 400);
-        m->hold_ms = 1 + (uint32_t)world_below(w, 300);
-        if (m->squeeze) /* the victim must have a client that holds the lock */
-            m->hold_ms = 1000, m->think_ms = 20;
-        m->short_leap = world_below(w, 2) == 0;
-        m->no_calendar = !m->short_leap && world_below(w, 2);
-        w->alone = m->short_leap && world_below(w, 4) == 0;
-        if (w->alone)
-            world_plan(w, 3000000, SOAK_FOUND, 0, 0);
-        if (m->short_leap && world_below(w, 4) == 0)
-            world_plan(w, 3000000 + world_below(w, (uint64_t)w->conf->chaos_s * 1000000), SOAK_FOUND, 0, 0);
-        m->forgetful = w->random / 1000 % 8 == 0;
-        m->slow = !m->squeeze && !m->standstill && w->random % 4 == 0 ? 1 + (uint32_t)(w->random / 4 % 30) : 0;
-        m->amnesia = !m->squeeze && !m->standstill && w->random / 100 % 16 == 0;
-        if (m->amnesia) { /* machines crash before their disks have the writes: this finds a member that has told others of them too early */
-            m->slow = 2;
-            m->crash = 200;
-            m->jitter_us = 1 + (uint32_t)world_below(w, 2000);
-        }
-        world_plan(w, 3000000, SOAK_FAULT, 0, 0);
-    }
     m->patient = faults_draw_patience(w, w->random / 4096000);
     m->piece = (uint32_t)(w->random / 8000 % 4);
     m->hoard = m->crowd || w->random / 32000 % 4 == 0;
     if (m->turn_us || m->kinds)
         m->piece = w->conf->focus == SOAK_EXILES ? 1 : 1 + m->piece % 3;
     m->resume = w->conf->focus == SOAK_RESUME || m->barriers;
-    m->kept = m->resume || w->conf->focus == SOAK_KEPT || w->conf->focus == SOAK_HASTY ||
-              w->conf->focus == SOAK_ALONE || w->conf->focus == SOAK_ROSTER || w->conf->focus == SOAK_MOVES ||
-              m->outage || w->conf->focus == SOAK_LEADERS || w->conf->focus == SOAK_EXILES ||
-              w->conf->focus == SOAK_AGENTS || w->conf->focus == SOAK_VERSIONS || w->conf->focus == SOAK_UPGRADE ||
-              m->kinds || w->random / 128000 % 2 == 0;
+    m->kept = faults_draw_whether_kept(w);
     m->values = w->conf->focus == SOAK_LEADERS;
     m->changes = w->conf->focus == SOAK_UPGRADE || m->barriers || (m->kinds && w->conf->seed % 4 == 1);
     m->redis = w->conf->focus == SOAK_REDIS;
@@ -195,8 +280,12 @@ void faults_draw(struct world *w)
     m->urgent = m->kinds || (!w->conf->focus && !w->conf->rolling && w->conf->seed % 4 == 2);
     m->tokens = m->redis || ((!w->conf->focus || m->kinds) && !w->conf->rolling && w->conf->seed % 4 == 3);
     m->waits = w->conf->seed % 4 == 0;
-    if (w->conf->focus == SOAK_RIGHTS)
-        allowed_draw_mix(w);
+}
+
+static void faults_tell_mix(struct world *w)
+{
+    const struct soak_mix *m = &w->mix;
+
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",
@@ -205,7 +294,27 @@ void faults_draw(struct world *w)
              m->slow ? ", slow disks" : "", m->bursts ? ", in bursts" : "", m->focus ? ", aimed" : "");
 }
 
-/* Draws the machine that the next fault hits. */
+void faults_draw(struct world *w)
+{
+    w->mix = (struct soak_mix){.delay_us = 50, .think_ms = 200, .hold_ms = 50};
+    if (faults_has_focus(w->conf)) {
+        faults_draw_focus(w);
+    } else if (w->conf->rolling) {
+        rolling_draw(w);
+    } else if (!w->conf->calm) {
+        faults_draw_rates(w);
+        faults_draw_hard_case(w);
+        faults_draw_beginning(w);
+        faults_draw_disks(w);
+        world_plan(w, 3000000, SOAK_FAULT, 0, 0);
+    }
+    faults_draw_habits(w);
+    if (w->conf->focus == SOAK_RIGHTS)
+        allowed_draw_mix(w);
+    faults_tell_mix(w);
+}
+
+/* The machine that the next fault hits. */
 static uint32_t faults_aim(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);

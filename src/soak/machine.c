@@ -225,22 +225,11 @@ static void machine_start_alone(struct world *w, struct soak_machine *m)
     world_trace(w, "%s runs alone, with %u kept sessions", m->name, sessions);
 }
 
-void machine_start(struct world *w, uint32_t i)
+/* Nothing is left of the process before but what is on the disk. */
+static void machine_begin(struct world *w, uint32_t i)
 {
     struct soak_machine *m = &w->machine[i];
-    struct view roster;
-    struct bytes journal = {0};
-    char line[256];
-    struct dme_text why;
-    bool begun = true;
 
-    if (w->now_us < w->founding_us || (w->alone && i > 0)) { /* not yet */
-        world_plan(w, w->alone ? 1000000 : w->founding_us - w->now_us, SOAK_START, i, 0);
-        return;
-    }
-    view_begin(&roster);
-    for (uint32_t k = 0; k < (m->joins ? w->n : w->founders); k++)
-        view_add(&roster, w->machine[k].name, w->machine[k].address, VIEW_MEMBER);
     m->runs = true;
     m->doomed = false;
     m->process = ++w->processes;
@@ -251,6 +240,12 @@ void machine_start(struct world *w, uint32_t i)
     m->leave_by_ms = 0;
     m->led_ms = m->drops = m->stills = m->view = m->incarnation = 0;
     m->disk_calls = (struct disk){m, machine_append, machine_replace};
+}
+
+static void machine_init_node(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+
     node_init(&m->node,
               &(struct node_conf){
                   .name = m->name,
@@ -285,28 +280,64 @@ void machine_start(struct world *w, uint32_t i)
                   .told = machine_told,
                   .ran = machine_ran});
     node_let_wait(&m->node, w->mix.waits);
-    world_trace(w, "%s starts", m->name);
-    if (bytes_len(&m->disk))
+}
+
+/* Reads its journal, and takes part in the cluster. Returns false, with a line in `why`, if it cannot. */
+static bool machine_join(struct world *w, uint32_t i, struct dme_text *why)
+{
+    struct soak_machine *m = &w->machine[i];
+    struct view roster;
+    struct bytes journal = {0};
+    bool begun;
+
+    view_begin(&roster);
+    for (uint32_t k = 0; k < (m->joins ? w->n : w->founders); k++)
+        view_add(&roster, w->machine[k].name, w->machine[k].address, VIEW_MEMBER);
+    if (bytes_len(&m->disk)) /* a copy: the disk is written while the journal is read */
         memcpy(bytes_add(&journal, bytes_len(&m->disk)), m->disk.at + m->disk.start, bytes_len(&m->disk));
-    dme_text_init(&why, line, sizeof line);
-    if (w->alone)
-        machine_start_alone(w, m);
-    else
-        begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, m->joins,
-                           world_clock_ms(w, i, w->now_us), &why);
+    begun = node_agree(&m->node, &m->disk_calls, journal.at, bytes_len(&journal), &roster, m->joins,
+                       world_clock_ms(w, i, w->now_us), why);
     bytes_free(&journal);
-    if (!begun || m->doomed) {
-        if (!begun)
-            world_fail(w, "%s cannot start: %s", m->name, line);
-        machine_crash(w, i);
-        return;
-    }
+    return begun;
+}
+
+static void machine_dial(struct world *w, uint32_t i)
+{
     for (uint32_t k = 0; k < w->n; k++) {
         if (i < k)
             wires_dial(w, i, k);
         else if (k < i && w->machine[k].runs)
             wires_dial(w, k, i);
     }
+}
+
+void machine_start(struct world *w, uint32_t i)
+{
+    struct soak_machine *m = &w->machine[i];
+    char line[256];
+    struct dme_text why;
+    bool begun = true;
+
+    assert(i < w->n && !m->runs);
+    if (w->now_us < w->founding_us || (w->alone && i > 0)) { /* not yet */
+        world_plan(w, w->alone ? 1000000 : w->founding_us - w->now_us, SOAK_START, i, 0);
+        return;
+    }
+    machine_begin(w, i);
+    machine_init_node(w, i);
+    world_trace(w, "%s starts", m->name);
+    dme_text_init(&why, line, sizeof line);
+    if (w->alone)
+        machine_start_alone(w, m);
+    else
+        begun = machine_join(w, i, &why);
+    if (!begun || m->doomed) {
+        if (!begun)
+            world_fail(w, "%s cannot start: %s", m->name, line);
+        machine_crash(w, i);
+        return;
+    }
+    machine_dial(w, i);
     hoards_open(w, i);
     world_deliver(w, i, (struct node_input){.type = NODE_TIME});
 }

@@ -356,83 +356,94 @@ static uint64_t world_waits_until_us(const struct world *w, const struct soak_ev
     }
 }
 
-static void world_step(struct world *w)
+/* An event of a client, or of an agent. */
+static void world_serve_client(struct world *w, struct soak_event *e)
 {
-    struct soak_event e = world_pop(w);
-
-    assert(w->now_us <= e.at_us);
-    w->still = w->now_us == e.at_us ? w->still + 1 : 0;
-    if (w->still > STILL_MAX)
-        world_fail(w, "time stands still: something is done again and again");
-    w->now_us = e.at_us;
-    w->report->events++;
-    if (world_waits_until_us(w, &e) > w->now_us) {
-        uint64_t in_us = world_waits_until_us(w, &e) - w->now_us;
-
-        if (e.type == SOAK_TIMER && w->machine[e.a].process == e.generation)
-            w->machine[e.a].timer_us = w->now_us + in_us;
-        world_repeat(w, &e, in_us);
-        return;
-    }
-    switch (e.type) {
-    case SOAK_TIMER:
-        world_timer(w, &e);
-        break;
-    case SOAK_BYTES:
-        wires_arrive(w, &e);
-        break;
-    case SOAK_DIAL:
-        w->pipe[e.a][e.b].dialing = false;
-        wires_dial(w, e.a, e.b);
-        break;
-    case SOAK_CONNECTED:
-        wires_connected(w, &e);
-        break;
-    case SOAK_BROKEN:
-        wires_broken(w, &e);
-        break;
+    switch (e->type) {
     case SOAK_CLIENT:
-        if (w->client[e.a].generation == e.generation)
-            clients_act(w, e.a);
+        if (w->client[e->a].generation == e->generation)
+            clients_act(w, e->a);
         break;
     case SOAK_CONFIRM:
-        if (w->client[e.a].generation == e.generation)
-            clients_confirm(w, e.a);
+        if (w->client[e->a].generation == e->generation)
+            clients_confirm(w, e->a);
         break;
     case SOAK_SAY:
-        conns_arrive(w, &e);
+        conns_arrive(w, e);
         break;
     case SOAK_LOOK:
-        values_look(w, e.a, (int)e.b);
+        values_look(w, e->a, (int)e->b);
         break;
     case SOAK_HOARD:
-        hoards_act(w, &e);
+        hoards_act(w, e);
         break;
     case SOAK_HEAR:
-        conns_hear(w, &e);
+        conns_hear(w, e);
         break;
     case SOAK_HANGUP:
-        conns_hang_up(w, &e);
+        conns_hang_up(w, e);
         break;
     case SOAK_CLOSED:
-        conns_closed(w, &e);
+        conns_closed(w, e);
+        break;
+    case SOAK_AGENT:
+        relays_act(w, e);
+        break;
+    case SOAK_UP:
+        relays_arrive(w, e);
+        free(e->bytes);
+        break;
+    case SOAK_DOWN:
+        relays_hear(w, e);
+        free(e->bytes);
+        break;
+    case SOAK_UP_END:
+        relays_noticed(w, e);
+        break;
+    case SOAK_DOWN_END:
+        relays_lost(w, e);
+        break;
+    default:
+        assert(!"an event that no part of the world knows");
+    }
+}
+
+/* An event of a machine, of the network among machines, or a fault. */
+static void world_happen(struct world *w, struct soak_event *e)
+{
+    switch (e->type) {
+    case SOAK_TIMER:
+        world_timer(w, e);
+        break;
+    case SOAK_BYTES:
+        wires_arrive(w, e);
+        break;
+    case SOAK_DIAL:
+        w->pipe[e->a][e->b].dialing = false;
+        wires_dial(w, e->a, e->b);
+        break;
+    case SOAK_CONNECTED:
+        wires_connected(w, e);
+        break;
+    case SOAK_BROKEN:
+        wires_broken(w, e);
         break;
     case SOAK_WRITTEN:
-        if (w->machine[e.a].runs && w->machine[e.a].process == e.generation)
-            machine_written(w, e.a);
+        if (w->machine[e->a].runs && w->machine[e->a].process == e->generation)
+            machine_written(w, e->a);
         break;
     case SOAK_FLUSH:
-        world_flush(w, &e);
+        world_flush(w, e);
         break;
     case SOAK_START:
-        if (!w->machine[e.a].runs && !w->machine[e.a].absent)
-            machine_start(w, e.a);
+        if (!w->machine[e->a].runs && !w->machine[e->a].absent)
+            machine_start(w, e->a);
         break;
     case SOAK_FAULT:
-        if (!e.a)
+        if (!e->a)
             faults_happen(w);
-        else if (!w->calm && w->machine[e.a - 1].runs)
-            machine_crash(w, e.a - 1);
+        else if (!w->calm && w->machine[e->a - 1].runs)
+            machine_crash(w, e->a - 1);
         break;
     case SOAK_HEAL:
         faults_heal(w);
@@ -441,23 +452,30 @@ static void world_step(struct world *w)
         if (!w->calm)
             machines_found(w);
         break;
-    case SOAK_AGENT:
-        relays_act(w, &e);
-        break;
-    case SOAK_UP:
-        relays_arrive(w, &e);
-        free(e.bytes);
-        break;
-    case SOAK_DOWN:
-        relays_hear(w, &e);
-        free(e.bytes);
-        break;
-    case SOAK_UP_END:
-        relays_noticed(w, &e);
-        break;
-    case SOAK_DOWN_END:
-        relays_lost(w, &e);
+    default:
+        world_serve_client(w, e);
     }
+}
+
+static void world_step(struct world *w)
+{
+    struct soak_event e = world_pop(w);
+    uint64_t until_us;
+
+    assert(w->now_us <= e.at_us);
+    w->still = w->now_us == e.at_us ? w->still + 1 : 0;
+    if (w->still > STILL_MAX)
+        world_fail(w, "time stands still: something is done again and again");
+    w->now_us = e.at_us;
+    w->report->events++;
+    until_us = world_waits_until_us(w, &e);
+    if (until_us <= w->now_us) {
+        world_happen(w, &e);
+        return;
+    }
+    if (e.type == SOAK_TIMER && w->machine[e.a].process == e.generation)
+        w->machine[e.a].timer_us = until_us;
+    world_repeat(w, &e, until_us - w->now_us);
 }
 
 static void world_run_until(struct world *w, uint64_t end_us)
