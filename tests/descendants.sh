@@ -189,6 +189,27 @@ if can_become_root >"$dir/out" 2>&1; then
     status=$?
     [ $status = 0 ] && "$DIBS" try foreign -- true
     tell $? "then it is"
+    # The same where /proc shows the processes of other users to root alone. It is that of a new PID namespace, so that of the machine is as before.
+    hidden() {
+        unshare --mount --pid --fork sh -c 'mount -t proc -o hidepid=2 hidden /proc && exec "$@"' hidden \
+            setpriv --reuid 65534 --regid 65534 --clear-groups "$@"
+    }
+    if unshare --mount --pid --fork sh -c 'mount -t proc -o hidepid=2 hidden /proc' 2>"$dir/out" && as_nobody ls -d /proc/1 >"$dir/out"; then
+        rm -f "$dir/open/pid"
+        # shellcheck disable=SC2016 # expanded by the inner shell
+        hidden "$dir/dibs" lock foreign --grace 0.1 --background end -- sh -c '
+            setsid "$0/root" --reuid 0 --clear-groups sh -c "echo \$\$ >$0/open/pid; while [ -e $0/open/pid ]; do sleep 0.05; done" &
+            until [ -s "$0/open/pid" ]; do sleep 0.05; done' "$dir" 2>"$dir/err" &
+        wrapper=$!
+        until_true grep -q "(hidden) belongs to another user and cannot be killed; the lock \"foreign\" is not released before" "$dir/err" &&
+            "$DIBS" holders foreign | grep -q exclusive
+        tell $? "so is what /proc does not show, by its number, and the lock is not released before it has ended"
+        rm "$dir/open/pid"
+        wait $wrapper
+        tell $? "and then it is"
+    else
+        tell 0 "what /proc does not show is named # SKIP there is no such /proc: $(head -n 1 "$dir/out")"
+    fi
 else
     tell 0 "what cannot be killed is named # SKIP there is no process of another user: $(head -n 1 "$dir/out")"
 fi

@@ -141,12 +141,16 @@ static bool starve_fair(struct starve *v, const uint32_t *members, size_t many, 
     size_t count;
     struct starve_due *dues = starve_dues(v->search, members[0], &count);
 
-    for (size_t m = 1; m < many && count && !check_stopped(v->search->task); m++) {
+    for (size_t m = 1; m < many && count; m++) {
         assert(v->low[members[m]] == component);
+        if (check_stopped(v->search->task))
+            break;
         starve_keep_common(v->search, members[m], dues, &count);
     }
-    for (size_t m = 0; m < many && count && !check_stopped(v->search->task); m++) {
+    for (size_t m = 0; m < many && count; m++) {
         assert(v->low[members[m]] == component);
+        if (check_stopped(v->search->task))
+            break;
         starve_strike_done(v, members[m], component, dues, &count);
     }
     free(dues);
@@ -375,7 +379,7 @@ bool starve_search(struct search *s)
     for (v.victim = 0; v.victim < s->n && !found && !check_stopped(s->task); v.victim++) {
         memset(v.index, 0, 2 * count * sizeof *v.index);
         v.seen = 0;
-        for (uint32_t k = 0; k < count && !found && !check_stopped(s->task); k++)
+        for (uint32_t k = 0; k < count && !found; k++)
             if (!v.index[k] && starve_waits(&v, k))
                 found = starve_from(&v, k);
     }

@@ -37,6 +37,13 @@ static bool tree_read(const char *path, char *text, size_t size)
     return fd >= 0 && got >= 0;
 }
 
+/* Where processes of other users are hidden (/proc with hidepid=2), this one may be there all the same. A signal to it would be refused. */
+static bool tree_look_hidden(int32_t pid, struct wrap_process *p)
+{
+    *p = (struct wrap_process){.pid = pid, .name = "hidden"};
+    return kill(pid, 0) < 0 && errno == EPERM;
+}
+
 /* "812 (name) S parent group session .." with the time of its start as the 22nd word. A name may have any characters in
  * it, also parentheses. */
 static bool tree_look(int32_t pid, struct wrap_process *p)
@@ -46,7 +53,7 @@ static bool tree_look(int32_t pid, struct wrap_process *p)
 
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
     if (!tree_read(path, text, sizeof text))
-        return false;
+        return tree_look_hidden(pid, p);
     name = strchr(text, '(');
     end = strrchr(text, ')');
     *p = (struct wrap_process){.pid = pid};
@@ -93,8 +100,11 @@ static void tree_show_children(struct wrap_sweep *s, const struct wrap_process *
     if (!tree_read(path, text, sizeof text) || (of->started && (!tree_look(of->pid, &p) || p.started != of->started)))
         return;
     for (; (child = strtol(at, &end, 10)) > 0 && *end == ' '; at = end)
-        if (tree_look((int32_t)child, &p) && wrap_see(s, &p))
-            tree_send(s, &p);
+        if (tree_look((int32_t)child, &p)) {
+            p.parent = p.parent ? p.parent : of->pid;
+            if (wrap_see(s, &p))
+                tree_send(s, &p);
+        }
 }
 
 static void tree_show(struct wrap_sweep *s, const struct wrap_process *of)
