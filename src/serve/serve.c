@@ -644,20 +644,17 @@ static bool serve_is_over(struct serve *s)
     return handles == 0;
 }
 
-/* Letters to members that no client waits for go out with the next ones that cannot wait. If there are none for as long as a daemon
- * looks for events before it sleeps, or it is about to sleep, they go out alone. */
+/* Letters to members that no client waits for: see company.h. */
 static void serve_mind_waiting(struct serve *s, bool awake)
 {
-    uint64_t now_ns = node_has_waiting(&s->node) ? uv_hrtime() : 0;
+    bool waiting = node_has_waiting(&s->node);
 
-    if (!s->waits_ns || !now_ns)
-        s->waits_ns = now_ns;
-    if (!now_ns || (awake && now_ns - s->waits_ns < SPIN_US * 1000))
+    if (!company_is_over(&s->company, waiting, awake, waiting ? uv_hrtime() : 0))
         return;
     node_let_wait(&s->node, false);
     serve_do(s);
     node_let_wait(&s->node, true);
-    s->waits_ns = 0;
+    assert(!node_has_waiting(&s->node)); /* all have gone */
 }
 
 /* Runs the loop until no event can happen any more. */

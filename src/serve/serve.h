@@ -5,6 +5,7 @@
 #ifndef DIBS_SERVE_SERVE_H
 #define DIBS_SERVE_SERVE_H
 
+#include "company.h"
 #include "conf.h"
 #include "disk.h"
 #include "door.h"
@@ -102,12 +103,12 @@ struct serve {
         struct conf_draft rules; /* the draft of these */
         bool again;              /* SIGHUP has come meanwhile: read once more */
     } renewal;
-    int64_t began_s;      /* when the daemon began, since 1970 */
-    uint64_t events;      /* number of events that the node was told of */
-    uint64_t waits_ns;    /* since when letters to members wait for company; or 0 */
-    unsigned undone;      /* events of this turn whose outputs have not all been carried out */
-    uint64_t leave_by_ms; /* the daemon was told to end, and ends at this time at the latest; 0: it was not told */
-    int status;           /* the exit status */
+    int64_t began_s;        /* when the daemon began, since 1970 */
+    uint64_t events;        /* number of events that the node was told of */
+    struct company company; /* of letters to members that wait */
+    unsigned undone;        /* events of this turn whose outputs have not all been carried out */
+    uint64_t leave_by_ms;   /* the daemon was told to end, and ends at this time at the latest; 0: it was not told */
+    int status;             /* the exit status */
     bool stopping;
 };
 
