@@ -3,6 +3,7 @@
 
 #include "reply.h"
 
+#include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -172,6 +173,7 @@ static void belief_forget(struct belief *b, const struct conn_lock *lock)
 
 bool belief_holds(const struct belief *b)
 {
+    assert(b->held.lost <= b->held.count);
     return b->held.count > b->held.lost + (b->granted ? b->wants : 0);
 }
 
@@ -192,6 +194,7 @@ static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
 {
     if (!b->granted)
         return;
+    assert(b->wanted && b->wants);
     b->result = now_ms < b->vouched_ms ? DIBS_OK : DIBS_WAITING;
     if (b->result == DIBS_OK) {
         b->late_ms = 0;
@@ -422,8 +425,10 @@ static int belief_check_parts(struct belief *b, const struct dibs_part *parts, s
 /* Copies what is wanted. Returns false if there is no memory. */
 static bool belief_want(struct belief *b, const struct dibs_part *parts, size_t count)
 {
-    bool fine = (b->wanted = calloc(count, sizeof *b->wanted));
+    bool fine;
 
+    assert(!b->wanted && !b->granted && count && count <= DIBS_PARTS_MAX);
+    fine = (b->wanted = calloc(count, sizeof *b->wanted));
     b->wants = fine ? count : 0;
     for (size_t k = 0; k < b->wants; k++) {
         struct belief_part *part = &b->wanted[k];
@@ -540,6 +545,7 @@ int belief_lock(struct belief *b, const char *name, const struct dibs_wish *wish
 
 static int belief_take_result(struct belief *b)
 {
+    assert(b->wanted);
     if (b->result == DIBS_WAITING)
         return DIBS_WAITING;
     b->granted = false;

@@ -3,6 +3,7 @@
 
 #include "reply.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +118,7 @@ static bool belief_is_grant(const struct belief *b, const struct dibs_reply *r)
 
 static void belief_hear_lock(struct belief *b, const struct dibs_reply *r)
 {
+    assert(b->wanted && !b->granted);
     b->await = AWAIT_NOTHING;
     if (belief_is_grant(b, r)) {
         bool fine = true;
@@ -186,6 +188,7 @@ static bool belief_parse(struct belief *b, bool *push)
         belief_end(b, len == DIBS_NO_MEMORY ? "out of memory" : belief_stranger);
     if (len <= 0)
         return false;
+    assert((size_t)len <= b->in.end - b->in.start);
     b->in.start += (size_t)len;
     if (b->in.start == b->in.end)
         b->in.start = b->in.end = 0;

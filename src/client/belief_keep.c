@@ -17,6 +17,7 @@
 
 #include "reply.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,6 +91,7 @@ void belief_break(struct belief *b, const char *why, uint64_t now_ms)
     b->in_doubt = false;
     b->late_ms = 0;
     b->phase = BELIEF_AWAY;
+    assert(!b->asides && !b->asked_ms && b->await == AWAIT_NOTHING); /* what comes is of a new connection */
     b->call_broke |= b->call != BELIEF_IDLE && b->call != BELIEF_LOCK;
     snprintf(b->end_reason, sizeof b->end_reason, "%s", why);
     belief_fail(b, DIBS_IN_DOUBT, "%s", b->end_reason);
@@ -113,6 +115,7 @@ void belief_part(struct belief *b, const char *why, uint64_t now_ms)
 
 void belief_return(struct belief *b, const char *name, uint64_t now_ms)
 {
+    assert(b->phase == BELIEF_AWAY && kept_is_kept(b) && b->out.start == b->out.end && !b->asides);
     b->phase = BELIEF_RETURNS;
     b->parts = false;
     b->return_by_ms = now_ms + BELIEF_ANSWER_MS;
@@ -195,6 +198,7 @@ static void kept_lose_others(struct belief *b)
 /* The session is resumed: the library asks the daemon to vouch for its locks, and requests the wanted lock again. */
 static void kept_go_on(struct belief *b, uint64_t now_ms)
 {
+    assert(!b->gone && !b->asked_ms);
     b->phase = BELIEF_UP;
     b->await = AWAIT_NOTHING;
     b->doubt = b->doubt && b->held.count > b->held.lost; /* until the daemon has vouched for them */

@@ -24,6 +24,7 @@ static char *belief_make_room(struct belief_bytes *b, size_t len)
         b->at = more;
         b->room = room;
     }
+    assert(b->start <= b->end && b->end <= b->room && len <= b->room - b->end);
     return b->at + b->end;
 }
 
@@ -98,6 +99,7 @@ void belief_say(struct belief *b, const char *const *words, size_t count)
 
 void belief_say_aside(struct belief *b, int type, const char *const *words, size_t count)
 {
+    assert(b->asides <= b->aside_room && count);
     if (b->asides == b->aside_room) {
         size_t room = 2 * b->aside_room + 8;
         struct belief_aside *more = realloc(b->aside, room * sizeof *more);
@@ -183,6 +185,7 @@ void belief_say_lock(struct belief *b)
         words[count++] = priority;
     }
     b->said = true;
+    assert(count <= sizeof words / sizeof words[0] && b->wants && b->wants <= DIBS_PARTS_MAX);
     belief_put_head(b, '*', count);
     for (size_t k = 0; k < count; k++)
         if (of[k])

@@ -1,6 +1,7 @@
 /* conn.c - see conn.h. */
 #include "conn.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <limits.h>
 #include <poll.h>
@@ -36,6 +37,7 @@ void conn_flush(struct dibs *d)
         if (d->fd < 0 || d->dialing || (!len && !(d->secure && secure_has_more(d->secure))))
             return;
         sent = conn_send(d, bytes, len);
+        assert(sent <= (ssize_t)len);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
@@ -59,6 +61,7 @@ void conn_hang_up(struct dibs *d)
         d->secure = NULL;
         shutdown(d->fd, SHUT_RDWR);
     }
+    assert(d->fd >= 0);
     close(d->fd);
     d->fd = -1;
     d->dialing = false;
@@ -108,6 +111,7 @@ static void conn_read(struct dibs *d)
         char *at = belief_room(&d->belief, &room);
         ssize_t got = at ? conn_recv(d, at, room) : -1;
 
+        assert(!at || (room && got <= (ssize_t)room));
         more = got == (ssize_t)room;
         if (got == 0)
             belief_break(&d->belief,

@@ -19,6 +19,7 @@ uint64_t held_hash(const char *name)
 
 static struct conn_lock **held_chain(const struct held *h, uint64_t hash)
 {
+    assert(h->room && !(h->room & (h->room - 1)));
     return &h->chain[hash & (h->room - 1)];
 }
 
@@ -56,6 +57,7 @@ struct conn_lock *held_add(struct held *h, const char *name, uint64_t fence)
     size_t size = strlen(name) + 1;
     struct conn_lock *lock = malloc(sizeof *lock + size), **chain;
 
+    assert(!held_find(h, name)); /* else the older one would be found no more */
     if (h->count >= h->room)
         held_grow(h);
     if (!lock || !h->room) {
@@ -73,6 +75,7 @@ struct conn_lock *held_add(struct held *h, const char *name, uint64_t fence)
 
 void held_lose(struct held *h, struct conn_lock *lock)
 {
+    assert(h->lost < h->count || lock->lost);
     h->lost += !lock->lost;
     lock->lost = true;
 }

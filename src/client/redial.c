@@ -7,6 +7,7 @@
 
 #include "place.h"
 
+#include <assert.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,6 +40,7 @@ static void redial_later(struct dibs *d, uint64_t now_ms)
 /* A daemon that is about to end may accept the connection and end it at once: then the next attempt comes after a pause. */
 static void redial_is_up(struct dibs *d, uint64_t now_ms)
 {
+    assert(d->fd >= 0 && d->belief.phase == BELIEF_AWAY);
     d->dialing = false;
     d->returns = true;
     redial_pause(d, now_ms);
@@ -51,6 +53,7 @@ static void redial_begin(struct dibs *d, uint64_t now_ms)
     char why[300], name[PLACE_NAME_MAX + 1];
     bool tcp, pending;
 
+    assert(d->fd < 0 && !d->secure && d->places);
     if (!d->dial_pause)
         d->dial_pause = REDIAL_PAUSE_MS;
     d->fd = place_dial(place, d->turn / d->places, &tcp, &pending, why, sizeof why);

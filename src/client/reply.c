@@ -1,6 +1,7 @@
 /* reply.c - see reply.h. An incomplete reply is read again from its beginning when more bytes have come. */
 #include "reply.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ long reply_parse(const char *bytes, size_t len, struct dibs_reply **reply, bool 
 
     *news = len && *bytes == '>';
     *reply = reply_next(&c, 0);
+    assert(c.at <= c.end);
     if (*reply)
         return c.at - bytes;
     return c.wrong ? c.wrong : len > REPLY_MAX ? DIBS_REFUSED : 0;

@@ -3,6 +3,7 @@
 
 #include "tls/tls.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,12 +92,15 @@ static void secure_flush(struct secure *s, int fd)
         }
         if (s->start == s->end)
             return;
+        assert(s->start < s->end && s->end <= sizeof s->rest);
         sent = send(fd, s->rest + s->start, s->end - s->start, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
-        s->start = sent < 0 ? s->end : s->start + (size_t)sent; /* broken: the reading side will notice */
+        if (sent < 0) /* as conn_flush: bytes are missing, and the daemon is to end the connection */
+            shutdown(fd, SHUT_WR);
+        s->start = sent < 0 ? s->end : s->start + (size_t)sent;
     }
 }
 
@@ -135,6 +139,7 @@ static size_t secure_take(struct secure *s, char *bytes, size_t room)
 
     while (got < room && (len = tls_read(s->tls, (uint8_t *)bytes + got, room - got)))
         got += len;
+    assert(got <= room);
     return got;
 }
 

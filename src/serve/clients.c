@@ -57,6 +57,8 @@ static void clients_forget(struct serve_client *c)
     clients_known(c);
     ring_cut(&c->in_serve);
     ring_cut(&c->in_ended);
+    assert(c->buffered <= c->serve->buffered);
+    assert(c->serve->node.stats.connections[c->stream->uv.any.type == UV_TCP]);
     c->serve->buffered -= c->buffered;
     c->serve->node.stats.connections[c->stream->uv.any.type == UV_TCP]--;
     if (c->relay)
@@ -103,6 +105,7 @@ size_t serve_clients_memory_max(const struct serve *s)
 
 bool serve_fits_memory(struct serve *s, size_t *share, size_t now)
 {
+    assert(*share <= s->buffered); /* the sum of all shares */
     s->buffered += now - *share;
     *share = now;
     return now <= SERVE_CLIENT_FAIR || s->buffered <= serve_clients_memory_max(s);
@@ -170,6 +173,7 @@ static void clients_read(struct stream *stream, const uint8_t *bytes, size_t len
 
     const char *why;
 
+    assert(c->stream == stream && stream_is_known(stream) && len);
     if (!ring_empty(&c->caller.in_door))
         clients_meet(c);
     if (c->relay) {

@@ -94,6 +94,7 @@ static void disk_done(uv_work_t *work, int status)
     assert(d->busy && records);
     d->busy = false;
     bytes_free(&d->batch);
+    d->records = 0;
     if (!d->error && d->waiting_records)
         disk_begin(d);
     d->on_written(d->user, records, d->took_ms, d->error);
@@ -105,6 +106,7 @@ static void disk_begin(struct disk_file *d)
     d->batch_anew = d->waiting_anew;
     if (d->batch_anew)
         disk_copy(&d->waiting, d->whole.at + d->whole.start, bytes_len(&d->whole));
+    assert(d->records == 0); /* what was written before has been told */
     d->batch = d->waiting;
     d->records = d->waiting_records;
     d->waiting = (struct bytes){0};
@@ -133,6 +135,7 @@ static enum disk_status disk_put(struct disk_file *d, const uint8_t *bytes, size
         memcpy(bytes_add(&d->whole, len), bytes, len);
     if (!d->loop)
         return disk_write_now(d, bytes, len, anew);
+    assert(d->busy || !d->waiting_records || d->error); /* else they would wait for ever */
     d->waiting_anew = anew || d->waiting_records;
     if (!d->waiting_anew)
         disk_copy(&d->waiting, bytes, len);

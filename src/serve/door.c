@@ -12,6 +12,7 @@ enum { CROWDS = 256 };
 
 void door_init(struct door *d, unsigned room, void (*send_away)(struct caller *c))
 {
+    assert(room && send_away);
     *d = (struct door){.room = room, .send_away = send_away};
     ring_init(&d->callers);
 }
@@ -48,6 +49,7 @@ static struct caller *door_least(const struct door *d)
         if (door_is_silent(c) == silent && ++count[c->crowd] > most)
             most = count[c->crowd];
     }
+    assert(most || ring_empty(&d->callers)); /* if any is silent, silent ones are counted; else all are */
     for (struct ring *r = d->callers.next; r != &d->callers; r = r->next) {
         struct caller *c = RING_OF(r, struct caller, in_door);
 
@@ -71,6 +73,7 @@ void door_enter(struct door *d, struct caller *c, const struct sockaddr *address
     c->crowd = door_crowd(address);
     ring_push(&d->callers, &c->in_door);
     d->count++;
+    assert(d->count <= d->room);
 }
 
 void door_leave(struct door *d, struct caller *c)
@@ -86,6 +89,8 @@ struct caller *door_overdue(struct door *d, uint64_t now_ms, uint64_t patience_m
 {
     struct caller *c = ring_empty(&d->callers) ? NULL : RING_OF(d->callers.next, struct caller, in_door);
 
+    assert(ring_empty(&d->callers) == (d->count == 0));
+    assert(!c || c->since_ms <= now_ms);
     if (!c || now_ms - c->since_ms < patience_ms)
         return NULL;
     door_leave(d, c);

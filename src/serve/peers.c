@@ -105,6 +105,7 @@ static void peers_hang_up(struct serve_peer *p, uint64_t retry_ms)
     struct member *m = p->member;
 
     peers_drop(p, retry_ms);
+    assert(!p->stream && !p->asked);
     serve_tell(s, (struct node_input){.type = NODE_PEER_CLOSED, .member = m});
 }
 
@@ -180,6 +181,7 @@ static void peers_read(struct stream *stream, const uint8_t *bytes, size_t len)
 {
     struct serve_peer *p = stream->owner;
 
+    assert(p->stream == stream && stream_is_known(stream) && len);
     if (!stream->tls && peers_link(p)->state == LINK_OPENING && peers_is_tls(bytes, len)) {
         peers_tell(p, peers_no_key);
         peers_hang_up(p, REFUSED_RETRY_MS);
@@ -272,6 +274,7 @@ static void peers_connect(struct serve_peer *p, const struct sockaddr_storage *a
     uv_connect_t *request = mem_new(sizeof *request);
     int error;
 
+    assert(!p->stream && !p->asked);
     p->stream = stream_new(&p->serve->loop, &p->serve->turn, true);
     p->stream->owner = p;
     p->called_ms = uv_now(&p->serve->loop);

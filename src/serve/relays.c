@@ -55,6 +55,7 @@ static void relay_flush(struct relay *r)
 
 static void relay_forget(struct relay_channel *ch)
 {
+    assert(ch->buffered <= ch->serve->buffered && ch->serve->node.stats.connections[1]);
     ch->serve->buffered -= ch->buffered;
     ch->serve->node.stats.connections[1]--;
     slab_free(ch);
@@ -93,6 +94,7 @@ static void relay_do(struct serve *s, struct node_output *out)
     }
     if (out->len && r->stream) {
         out->taken = mux_send(&r->mux, ch->mux, out->bytes, out->len);
+        assert(out->taken <= out->len);
         out->blocked = out->taken < out->len;
     }
     if (out->reads && ch->owed) {
@@ -169,11 +171,13 @@ static void relay_hear(struct relay *r, const struct mux_event *e)
         relay_open(r, e);
         break;
     case MUX_BYTES:
+        assert(ch && ch->relay == r && ch->mux == e->channel && e->len);
         ch->owed += e->len;
         serve_tell_in_turn(
             s, (struct node_input){.type = NODE_CLIENT_BYTES, .client = ch->client, .bytes = e->bytes, .len = e->len});
         break;
     case MUX_CLOSED:
+        assert(ch && ch->relay == r && ch->mux == e->channel);
         /* What the client has said before is answered: it may still read. That may end the channel. */
         if (e->how != MUX_BROKEN && bytes_len(&ch->client->out))
             serve_do(s);
@@ -193,6 +197,7 @@ static void relay_free(struct relay *r)
 {
     if (r->busy)
         return;
+    assert(!r->stream);
     mux_free(&r->mux);
     rights_free(r->who);
     ring_cut(&r->in_serve);
@@ -256,6 +261,7 @@ struct relay *relay_begin(struct serve *s, struct stream *stream, const struct c
 {
     struct relay *r = mem_new(sizeof *r);
 
+    assert(stream && !stream->closing);
     r->serve = s;
     r->stream = stream;
     r->since_ms = s->node.now_ms;
@@ -289,6 +295,7 @@ struct stream *relays_silent(const struct serve *s)
 /* There may be thousands of channels: the node is told of their end in the next turns (I31). */
 void relay_end(struct relay *r)
 {
+    assert(r->stream); /* a connection ends once */
     r->stream = NULL;
     ring_cut(&r->in_serve);
     ring_push(&r->serve->orphans, &r->in_serve);

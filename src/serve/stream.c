@@ -21,6 +21,7 @@ struct stream *stream_new(uv_loop_t *loop, struct turn *turn, bool tcp)
 {
     struct stream *s = slab_new(sizeof *s);
 
+    assert(loop && turn);
     if (tcp)
         uv_tcp_init(loop, &s->uv.tcp);
     else
@@ -83,6 +84,7 @@ static void stream_send(struct stream *s, const uint8_t *bytes, size_t len)
     struct stream_rest *rest;
 
     assert(!s->sending && s->backlog == 0 && sent <= (int)len);
+    assert(len && len <= INT32_MAX); /* libuv counts with int */
     if (sent < 0 && sent != UV_EAGAIN)
         sent = 0; /* uv_write will report the error later */
     if (sent == (int)len)
@@ -188,6 +190,7 @@ bool turn_end(struct turn *t, uint64_t *took_ms, uint64_t *cpu_ms)
         cpu_ns = turn_cpu_since(t);
     *took_ms = took_ns / TURN_MS;
     *cpu_ms = (cpu_ns < took_ns ? cpu_ns : took_ns) / TURN_MS;
+    assert(*cpu_ms <= *took_ms);
     return true;
 }
 
@@ -201,6 +204,7 @@ static void turn_wake(struct turn *t, struct ring *parked)
     for (unsigned left = TURN_WAKES; left && !ring_empty(parked); left--) {
         struct stream *s = RING_OF(parked->next, struct stream, in_parked);
 
+        assert(s->turn == t && s->reading && !s->closing); /* else stream_read or stream_close has cut it */
         ring_cut(&s->in_parked);
         s->woken = t->number;
         uv_read_start(&s->uv.any, stream_alloc, stream_got);
@@ -225,6 +229,7 @@ static void stream_park(struct stream *s)
 {
     struct ring *to = s->waits_in;
 
+    assert(to && s->reading && ring_empty(&s->in_parked));
     s->waits_in = NULL;
     uv_read_stop(&s->uv.any);
     ring_push(to != &s->turn->later && s->woken == s->turn->number ? to->next : to, &s->in_parked);
@@ -271,6 +276,7 @@ static void stream_decrypt(struct stream *s, const uint8_t *bytes, size_t len)
     static uint8_t plain[1 << 14];
     bool was_known = stream_is_known(s), good = tls_input(s->tls, bytes, len);
 
+    assert(len <= 1 << 16); /* one read */
     stream_flush(s);
     if (good && !was_known && stream_is_known(s) && !s->writing)
         s->on_room(s);
@@ -290,6 +296,8 @@ static void stream_got(uv_stream_t *any, ssize_t len, const uv_buf_t *buf)
         stream_park(s);
     if (s->closing || len == UV_ENOBUFS)
         return;
+    assert(s->on_read &&
+           s->on_end); /* a connection that is being made has neither, and no byte comes before it is made */
     s->heard |= len > 0;
     s->greedy = len >= TURN_PIECE;
     if (len < 0)
@@ -316,6 +324,7 @@ void stream_read(struct stream *s, bool read)
 
 void stream_secure(struct stream *s, struct tls *tls)
 {
+    assert(tls && !s->tls && !s->heard && !s->sending); /* no byte of the connection was plain */
     s->tls = tls;
     stream_flush(s);
 }

@@ -18,6 +18,7 @@ int conns_open(struct world *w, uint32_t k)
 {
     struct node *node = &w->machine[w->client[k].machine].node;
 
+    assert(k < SOAK_CLIENTS_MAX && w->client[k].machine < w->n);
     for (uint32_t at = 0; at < SOAK_CONNS_MAX; at++) {
         struct soak_conn *x = &w->conn[at];
 
@@ -45,9 +46,10 @@ void conns_forget(struct soak_conn *x)
 
 static struct soak_event *conns_plan(struct world *w, struct soak_conn *x, enum soak_type type, uint64_t at_us)
 {
-    struct soak_event *e = world_plan(w, at_us - w->now_us, type, (uint32_t)(x - w->conn), 0);
+    struct soak_event *e;
 
-    assert(w->now_us <= at_us);
+    assert(w->now_us <= at_us && x->id && x >= w->conn && x < w->conn + SOAK_CONNS_MAX);
+    e = world_plan(w, at_us - w->now_us, type, (uint32_t)(x - w->conn), 0);
     e->generation = x->id;
     return e;
 }

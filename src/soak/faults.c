@@ -5,6 +5,8 @@
  * faults_end ends all faults: from then on nothing breaks. */
 #include "world.h"
 
+#include <assert.h>
+
 enum { BURST_RATE = 10, BURST_US_MAX = 2000 * SOAK_LEASE_MS };
 
 static uint32_t faults_maybe(struct world *w, uint32_t most)
@@ -286,6 +288,7 @@ static void faults_tell_mix(struct world *w)
 {
     const struct soak_mix *m = &w->mix;
 
+    assert(m->delay_us && m->hold_ms && m->drift_ppm < 1000000); /* clocks go on, and forwards */
     snprintf(w->report->mix, sizeof w->report->mix,
              "%u members, %u clients, %s and %s; a minute: %u crashes, %u stops, %u cuts, %u broken connections"
              ", %u changes of the roster; delay %u+%u us, drift %u ppm%s%s%s%s",
@@ -319,6 +322,7 @@ static uint32_t faults_aim(struct world *w)
 {
     uint32_t i = (uint32_t)world_below(w, w->n);
 
+    assert(w->mix.focus >> w->n == 0); /* else no machine might be hit, for ever */
     while (w->mix.focus && !(w->mix.focus >> i & 1) && world_below(w, 8))
         i = (uint32_t)world_below(w, w->n);
     return i;
@@ -362,6 +366,7 @@ static void faults_leave(struct world *w)
 /* A process is stopped for a while, and then goes on. */
 void faults_stop(struct world *w, uint32_t i, uint64_t span_ms)
 {
+    assert(i < w->n && w->machine[i].runs);
     w->report->pauses++;
     w->machine[i].thaws_us = w->now_us + 1000 * span_ms;
     world_trace(w, "%s is stopped for %llu ms", w->machine[i].name, (unsigned long long)span_ms);

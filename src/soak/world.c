@@ -78,9 +78,11 @@ static struct soak_event *world_push(struct world *w, const struct soak_event *e
 
 static struct soak_event world_pop(struct world *w)
 {
-    struct soak_event first = w->heap[1], last = w->heap[w->count--];
+    struct soak_event first, last;
     size_t at = 1;
 
+    assert(w->count);
+    first = w->heap[1], last = w->heap[w->count--];
     for (size_t child; (child = 2 * at) <= w->count; at = child) {
         if (child < w->count && world_before(&w->heap[child + 1], &w->heap[child]))
             child++;
@@ -102,6 +104,7 @@ void world_repeat(struct world *w, const struct soak_event *e, uint64_t in_us)
 {
     struct soak_event again = *e;
 
+    assert(in_us); /* else time would stand still */
     again.at_us = w->now_us + in_us;
     world_push(w, &again);
 }

@@ -1,6 +1,7 @@
 /* buffers.c - see buffers.h. */
 #include "buffers.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@ bool buffer_add(struct tls_buffer *b, const uint8_t *bytes, size_t len)
     size_t room = b->room ? b->room : 512;
     uint8_t *at;
 
+    assert(b->start <= b->end && b->end <= b->room && (bytes || !len));
     if (b->start && b->room - b->end < len) {
         memmove(b->at, b->at + b->start, buffer_len(b));
         b->end -= b->start;
@@ -28,6 +30,7 @@ bool buffer_add(struct tls_buffer *b, const uint8_t *bytes, size_t len)
     }
     memcpy(b->at + b->end, bytes, len);
     b->end += len;
+    assert(b->end <= b->room);
     return true;
 }
 
@@ -35,6 +38,7 @@ size_t buffer_take(struct tls_buffer *b, uint8_t *bytes, size_t room)
 {
     size_t len = buffer_len(b) < room ? buffer_len(b) : room;
 
+    assert(b->start <= b->end && b->end <= b->room);
     if (len == 0)
         return 0;
     memcpy(bytes, b->at + b->start, len);

@@ -186,6 +186,7 @@ static bool tls_set_proof(struct tls_keys *keys, const struct tls_conf *conf)
 {
     keys->proof = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, NULL, conf->proof->bytes, KEY_LEN);
     keys->proof_cert = keys->proof ? tls_certify(keys->proof, keys->name[0] ? keys->name : "dibs") : NULL;
+    assert(conf->trusts <= TLS_TRUST_MAX);
     memcpy(keys->trusted, conf->trusted, sizeof keys->trusted);
     keys->trusts = conf->trusts;
     if (!keys->proof_cert)
@@ -260,6 +261,7 @@ void tls_end_thread(void)
 
 void tls_keys_free(struct tls_keys *keys)
 {
+    assert(!keys || keys->users);
     if (!keys || --keys->users)
         return;
     SSL_CTX_free(keys->context);
@@ -458,6 +460,7 @@ size_t tls_read(struct tls *t, uint8_t *bytes, size_t room)
         t->drained = tls_goes_on(t, 0);
         return 0;
     }
+    assert(len && len <= room);
     /* OpenSSL reads no byte beyond the record that it needs, and gives as much of the record as there is room for. */
     t->drained = len < room && buffer_len(&t->buffers.in) == 0;
     return len;
@@ -470,8 +473,12 @@ bool tls_write(struct tls *t, const uint8_t *bytes, size_t len)
     if (!t->up || tls_is_over(t))
         return false;
     ERR_clear_error();
-    if (len == 0 || SSL_write_ex(t->ssl, bytes, len, &written) == 1)
+    if (len == 0)
         return true;
+    if (SSL_write_ex(t->ssl, bytes, len, &written) == 1) {
+        assert(written == len); /* nothing asks for partial writes */
+        return true;
+    }
     tls_explain(t);
     return false;
 }
