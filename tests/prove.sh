@@ -44,14 +44,14 @@ same_bounds() { # of a model: its mutant is the row's command, with a mistake; a
 }
 test_that "a mutant of a model is searched within the bounds of its row" same_bounds
 
-interrupted() { # OPTION: of timeout. Ctrl-C at a terminal goes to the commands of the rows, too; with --foreground, to dibs prove alone
+interrupted() { # OPTION... of timeout. Ctrl-C at a terminal goes to the commands of the rows, too; with --foreground, to dibs prove alone
     for seconds in 1 5; do
-        timeout $1 --preserve-status -s INT $seconds "$DIBS" prove any >"$dir/some"
+        timeout "$@" --preserve-status -s INT $seconds "$DIBS" prove any >"$dir/some"
         [ $? = 3 ] && grep -q '| interrupted | `dibs ' "$dir/some" && ! grep -q 'NOT PROVED' "$dir/some" && return 0
     done
     return 1
 }
-test_that "Ctrl-C ends it with the rows that were proved" interrupted ""
+test_that "Ctrl-C ends it with the rows that were proved" interrupted
 test_that "so does a signal to it alone" interrupted --foreground
 
 has_mutants() { # every mutant that is to be built is in the list of mutants

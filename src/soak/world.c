@@ -588,7 +588,7 @@ static void world_begin(struct world *w)
     w->clients = w->conf->clients ? w->conf->clients : 4 + (uint32_t)world_below(w, 13);
     w->algorithm = w->conf->algorithm ? w->conf->algorithm : world_draw_algorithm(w, false);
     w->slots_algorithm = w->conf->slots_algorithm ? w->conf->slots_algorithm : world_draw_algorithm(w, true);
-    faults_draw(w);
+    mix_draw(w);
     w->founders = w->mix.roster && world_below(w, 2) ? 1 + (uint32_t)world_below(w, w->n) : w->n;
     for (uint32_t i = 0; i < w->n; i++) {
         struct soak_machine *m = &w->machine[i];

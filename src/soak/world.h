@@ -719,8 +719,10 @@ void several_look(struct world *w, const struct soak_conn *x, bool ends);
 /* The daemon tells the client of this connection that its wait has ended as the youngest of a cycle. Checks that there was one. */
 void several_told(struct world *w, const struct soak_conn *x, const struct deadlock_cycle *cycle);
 
+/* ---- mix.c: the mix of a seed */
+void mix_draw(struct world *w);
+
 /* ---- faults.c: what goes wrong */
-void faults_draw(struct world *w);
 /* Every 10 ms: draws whether each kind of fault happens now. */
 void faults_happen(struct world *w);
 /* A view has opened at machine i. */
