@@ -3,6 +3,8 @@
 # directory of its own ($dir) that goes when it ends, as does whatever runs in its name ($started, numbers of processes).
 # A test is a command, then: tell $? "what is true". No test asserts a time: who waits waits until it is there.
 set -u
+# A shell ignores SIGINT and SIGQUIT for what it starts in the background, perhaps this suite, and cannot undo that.
+[ -n "${SUITE_SIGNALS:-}" ] || exec env --default-signal=INT,QUIT SUITE_SIGNALS=default "$0" "$@"
 cd "$(dirname "$0")/.." || exit 2
 unset DIBS_SOCKET DIBS_CONNECT DIBS_KEY DIBS_CERT DIBS_CERT_KEY DIBS_CA XDG_RUNTIME_DIR
 
