@@ -6,7 +6,7 @@
  * number, but JavaScript and jq read it as a double, which is exact only up to 2^53.
  *
  * A member that also takes part in the next view announces the highest token that it knows of when the view begins, and
- * no member grants anything before it has all announcements (lock.h). So the tokens of such a member may be above the
+ * no member grants anything in it before it has all announcements (lock.h). So the tokens of such a member may be above the
  * base, for instance if the view is agreed long after it was proposed. The problem is a member that is excluded because it has crashed: the
  * others cannot ask it how high its tokens were, since a member can grant locks without sending a message. Its tokens have to
  * be below the base. It grants none after its lease has run out, which is before the view is proposed (I18).
@@ -23,7 +23,7 @@
  *
  * A leader without a ceiling, for instance after a restart of all members at once, adds FENCE_LEAP to the base of the
  * last view. In a view with base b no member grants a token above b + FENCE_LEAP (F3). When a member has granted a
- * token above half of that, after about 33 million locks, it asks for a new view.
+ * token above b + FENCE_LEAP / 2, after about 33 million locks, it asks for a new view.
  *
  * The first base of a cluster is the calendar time in microseconds since 1970. So is the base of a daemon that runs
  * alone. FENCE_PACE is below 1000 tokens per millisecond, even on a clock that is too fast by a twentieth. So the

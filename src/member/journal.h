@@ -1,7 +1,8 @@
 /* journal.h - the state that a member must not forget: an append-only file of records (I26).
  *
- * The journal holds the member's identity and the state that Raft requires to be durable: the term, the vote, the log
- * of entries, and a snapshot that replaces the entries before it.
+ * The journal holds the member's identity, its incarnation, the longest lease for which it may have promised, and the newest
+ * view that it knows to be agreed. It also holds the state that Raft requires to be durable: the term, the vote, the log of
+ * entries, and a snapshot that replaces the entries before it.
  *
  * A write takes time. A journal_... function changes the state in memory and hands a record to the disk, which may
  * finish it later. `made` counts the records, `durable` those that the disk is known to have. The caller must not make
@@ -51,7 +52,7 @@ struct journal {
     uint64_t disk_id;     /* 0: the journal is new */
     uint64_t member;      /* its id; 0: it has not joined yet */
     uint64_t incarnation; /* the number of its last incarnation */
-    uint64_t lease_ms;    /* the longest lease of its processes whose promises may not be over; 0: not known */
+    uint64_t lease_ms;    /* the longest lease for which it may have given promises that are not over; 0: not known */
     struct bytes view;    /* the newest view known to be agreed; at first the roster of the founders, view 0 */
     /* The state of Raft. */
     raft_term term;

@@ -18,7 +18,7 @@ struct beat {
     uint64_t id; /* of the sender, as far as it knows: a member that was removed and added again has another one */
     bool leads;
     bool leaves; /* the sender has given up all locks, and will grant none */
-    /* The sender remembers too many names, has used half of the view's fences, or has a session to move. */
+    /* The sender remembers too many names, has used half of the view's fencing tokens (fence.h), or has a session to move. */
     bool wants_view;
     bool stray; /* the sender does not know its own id, and asks for the roster */
 };

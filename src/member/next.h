@@ -1,7 +1,7 @@
 /* next.h - the view that the leader proposes next: its members and its roster, as a function (README.md, protocol 6 to 8).
  *
  * plan.h decides which members leave and come. If no member does, the roster may change: an added member is counted, a member
- * that was marked as removed and no longer takes part is forgotten, an addition is taken back, or an operator's wish is
+ * that is marked for removal and no longer takes part is removed from the roster, an addition is taken back, or an operator's wish is
  * granted. The roster changes by one member at a time. Every member that takes part must have reported the present view,
  * and the set of counted members changes only when every lease that was measured by an earlier set has run out
  * (promise.h; I28). node/lease.c calls this, and so does the model that `dibs model leases` searches (src/model). */
@@ -27,7 +27,7 @@ struct next_in {
     const struct next_wish *wish; /* or null */
 };
 
-/* Has every member that stays reported the present view? Only then may the roster change. */
+/* Has the leader a heartbeat of the present view from every member that stays? Only then may the roster change. */
 bool next_all_report(const struct plan_in *look, const struct plan *plan);
 /* Without the member at `place`, would the members that take part be a majority? */
 bool next_keeps_majority(const struct view *v, uint32_t place);
@@ -37,7 +37,7 @@ bool next_is_awaited(const struct view *v, uint32_t place);
 /* Changes `next` as the wish says. Returns false if that cannot be done. */
 bool next_grant_wish(const struct next_wish *wish, struct view *next);
 
-/* Protocol 6 and 7: takes the members that leave out of `next`, and lets the incarnations in that come. `incarnation` and
+/* Protocol 6 and 7: removes the incarnations that leave from `next`, and enters those that come. `incarnation` and
  * `disk` are what the leader knows of each member, by place. */
 void next_let_in(const struct plan *plan, const uint64_t *incarnation, const uint64_t *disk, struct view *next);
 /* Protocol 8: changes the roster of `next`. Returns false if it stays as it is. */

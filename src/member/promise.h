@@ -19,8 +19,8 @@ bool promise_is_given(bool takes_part, bool sender_takes_part, bool dropped_send
 
 /* Protocol 3. Returns the latest time T such that a majority has acknowledged heartbeats that the member at place `self`
  * sent at T or later; 0 if there is none. `acked_ms[k]` is the sending time of the newest heartbeat that the member at
- * place k has acknowledged, or 0. A member always counts for itself. An acknowledgement counts even if the member that
- * gave it no longer takes part: it keeps its promise. So, in a rolling restart, a member does not lose its lease because
+ * place k has acknowledged, or 0. The member itself, if it is counted, needs no acknowledgement. An acknowledgement
+ * counts even if the member that gave it no longer takes part: that member keeps its promise. So, in a rolling restart, a member does not lose its lease because
  * members that acknowledged its heartbeats have just left. */
 uint64_t promise_lease_from(const struct view *v, uint32_t self, const uint64_t *acked_ms);
 /* The end of the lease that counts from `from_ms`; 0 if there is no lease. */
@@ -32,7 +32,7 @@ struct promise_debt {
     bool dropped;         /* it has dropped the other member in this view */
     uint64_t promised_ms; /* its promise to the other member lasts until then */
 };
-/* Is there no promise that keeps the other member in the view? */
+/* Does this process owe the other member nothing: has its promise run out, and does it give no new one? */
 bool promise_owes_nothing(const struct promise_debt *d, uint64_t now_ms);
 /* Does this process report itself? Either it was dropped and has given up its locks. Or it does not take part, and the time
  * of a promise of the member's earlier processes, `promise_ms`, has passed since this process began: their leases are over. */

@@ -15,8 +15,8 @@
  * Settings. A view has the lease, the policies and the rights of clients, if an operator has set them (settings.h). So
  * all members of a view use the same ones.
  *
- * Fences. A view has a base: all fencing tokens of the view are larger than it, and larger than all tokens of earlier
- * views. fence.h has the argument. */
+ * Fencing tokens. A view has a base: all fencing tokens of the view are larger than the base, and larger than all tokens of
+ * earlier views. fence.h has the argument. */
 #ifndef DIBS_MEMBER_VIEW_H
 #define DIBS_MEMBER_VIEW_H
 
@@ -46,7 +46,7 @@ struct view {
     uint64_t cluster; /* the same for all views of a cluster, and for no other cluster */
     uint64_t last_id;
     uint64_t counted_since; /* the number of the view in which the set of counted members last changed */
-    uint64_t fence;         /* the base of the fences of this view */
+    uint64_t fence;         /* the base of the fencing tokens of this view */
     struct settings_lease lease;
     struct settings_text policies, rights;
     uint32_t count;

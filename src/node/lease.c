@@ -313,7 +313,7 @@ static struct plan_in lease_look(const struct node *node, struct beat *own)
     return in;
 }
 
-/* Protocol 8. When all members have reported this view, none computes its lease with an earlier set of counted members any more. After
+/* Protocol 8. When every member that takes part has reported this view, none computes its lease with an earlier set of counted members any more. After
  * the time of a promise, all leases that were computed with an earlier set have run out. */
 static bool lease_change_roster(struct node *node, const struct plan_in *look, const struct plan *p, struct view *next)
 {
@@ -355,7 +355,7 @@ static bool lease_may_renew(struct node *node)
     return true;
 }
 
-/* Is a new view with the same members due, because a member remembers too many names, has used half of the view's fences,
+/* Is a new view with the same members due, because a member remembers too many names, has used half of the view's fencing tokens,
  * or has a kept session that is to move to another member? */
 static bool lease_is_used_up(struct node *node, const struct plan_in *in, const struct plan *p)
 {
@@ -370,7 +370,7 @@ static bool lease_is_used_up(struct node *node, const struct plan_in *in, const 
 }
 
 /* Returns a fence base above all fencing tokens of this view and of earlier ones (fence.h). If no ceiling is known, the
- * calendar time may be higher. This clock may be too fast by a twentieth, and fences must not overtake the calendar. */
+ * calendar time may be higher. This clock may be too fast by a twentieth, and tokens must not overtake the calendar. */
 static uint64_t lease_next_fence(const struct node *node)
 {
     uint64_t base = fence_next_base(&node->fence, node->view.fence, node->now_ms);
@@ -391,7 +391,7 @@ static void lease_let_in(const struct node *node, const struct plan *p, struct v
     next_let_in(p, incarnation, disk, next);
 }
 
-/* A new cluster waits for a while until all members are there, so that there is one view instead of many. */
+/* In the first half a lease in which it leads, a leader waits for all members, so that a new cluster has one view, not many. */
 static bool lease_waits_for_more(const struct node *node, const struct plan *p)
 {
     uint32_t there = 0;
