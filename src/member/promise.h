@@ -20,8 +20,8 @@ bool promise_is_given(bool takes_part, bool sender_takes_part, bool dropped_send
 /* Protocol 3. Returns the latest time T such that a majority has acknowledged heartbeats that the member at place `self`
  * sent at T or later; 0 if there is none. `acked_ms[k]` is the sending time of the newest heartbeat that the member at
  * place k has acknowledged, or 0. The member itself, if it is counted, needs no acknowledgement. An acknowledgement
- * counts even if the member that gave it no longer takes part: that member keeps its promise. So, in a rolling restart, a member does not lose its lease because
- * members that acknowledged its heartbeats have just left. */
+ * counts even if the member that gave it no longer takes part: that member keeps its promise. So, in a rolling restart,
+ * a member does not lose its lease because members that acknowledged its heartbeats have just left. */
 uint64_t promise_lease_from(const struct view *v, uint32_t self, const uint64_t *acked_ms);
 /* The end of the lease that counts from `from_ms`; 0 if there is no lease. */
 uint64_t promise_lease_end(uint64_t from_ms, uint64_t now_ms, uint64_t lease_ms);
