@@ -391,7 +391,7 @@ static void lease_let_in(const struct node *node, const struct plan *p, struct v
     next_let_in(p, incarnation, disk, next);
 }
 
-/* In the first half a lease in which it leads, a leader waits for all members, so that a new cluster has one view, not many. */
+/* For half a lease after it has begun to lead, a leader waits for all members, so that a new cluster has one view, not many. */
 static bool lease_waits_for_more(const struct node *node, const struct plan *p)
 {
     uint32_t there = 0;
