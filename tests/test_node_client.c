@@ -126,7 +126,8 @@ static void a_wait_has_an_end(void **state)
     (void)state;
     say('a', "LOCK x\n");
     assert_string_equal(say('b', "LOCK x WAIT 50\n"), "");
-    assert_string_equal(say('c', "HELLO 3\n"), "c: %4 $6 server $4 dibs $7 version $5 0.1.0 $5 proto :3 $2 id :3");
+    assert_string_equal(say('c', "HELLO 3\n"),
+                        "c: %4 $6 server $4 dibs $7 version $5 " DIBS_VERSION " $5 proto :3 $2 id :3");
     assert_string_equal(say('c', "LOCK x WAIT 60\n"), "");
     assert_string_equal(
         say('a', "WAITERS x\n"),
