@@ -127,7 +127,7 @@ $(B)/lab-only/%.o: %.c $(B)/build-flags
 WASM := build/wasm
 WASM_CC := clang --target=wasm32-wasi
 WASM_CFLAGS := -std=c11 -O2 -g0 -D_WASI_EMULATED_SIGNAL $(WARN) \
-    $(foreach name,crew_search lean_search progress_begin progress_set progress_end colour_of colour_end,-D$(name)=page_$(name)) \
+    $(foreach name,parallel_search fingerprint_search progress_begin progress_set progress_end colour_of colour_end,-D$(name)=page_$(name)) \
     $(foreach name,read_file write_file check_output picture_format check_picture write_picture,-Dcli_$(name)=page_$(name))
 page: build/release/dibs-lab.html
 build/release/dibs-lab.html: $(WASM)/dibs.wasm $(PAGE_SOURCES)

@@ -208,7 +208,7 @@ static void check_exact(struct search *s, const uint32_t *start)
     c->finding.state = s->start = states_add(&s->states, start, states_hash(&s->states, start), STATES_NONE);
     if (!search_violates(s, start, &c->moment, &c->finding)) {
         if (threads > 1)
-            crew_search(s, threads, &c->finding);
+            parallel_search(s, threads, &c->finding);
         else
             check_search(c);
     }
@@ -242,7 +242,7 @@ static void check_otherwise(struct search *s, const uint32_t *start)
 
     assert(!s->task->starvation && !s->task->messages);
     if (s->task->fingerprints)
-        lean_search(s, start, &finding);
+        fingerprint_search(s, start, &finding);
     else
         reduce_search(s, start, &finding);
     s->result->verdict = finding.verdict;

@@ -12,37 +12,37 @@
 
 #include <stdlib.h>
 
-enum { LEAN_CHUNK = 1 << 14 }; /* numbers in a piece of the queue */
-enum { LEAN_BATCH = 256 };     /* successors of a state that are looked up together, so that cache misses overlap */
+enum { FINGERPRINT_CHUNK = 1 << 14 }; /* numbers in a piece of the queue */
+enum { FINGERPRINT_BATCH = 256 }; /* successors of a state that are looked up together, so that cache misses overlap */
 
 /* First in, first out; pieces come and go as they are needed. */
-struct lean_chunk {
-    struct lean_chunk *next;
-    uint32_t number[LEAN_CHUNK];
+struct fingerprint_chunk {
+    struct fingerprint_chunk *next;
+    uint32_t number[FINGERPRINT_CHUNK];
 };
 
-struct lean_queue {
-    struct lean_chunk *first, *last;
+struct fingerprint_queue {
+    struct fingerprint_chunk *first, *last;
     size_t begin, end; /* in these */
     size_t chunks, count;
 };
 
-struct lean {
+struct fingerprints {
     struct search *search;
     struct prints prints;
-    struct lean_queue queue;
+    struct fingerprint_queue queue;
     struct search_finding finding;
     struct space_moment moment;
-    uint32_t next[LEAN_BATCH][SPACE_WIDTH];
-    struct print print[LEAN_BATCH];
+    uint32_t next[FINGERPRINT_BATCH][SPACE_WIDTH];
+    struct print print[FINGERPRINT_BATCH];
     struct print ones, zeros; /* bits that were 1, or 0, in a fingerprint */
     uint32_t batch;
 };
 
-static void queue_put(struct lean_queue *q, const uint32_t *state, uint32_t width)
+static void queue_put(struct fingerprint_queue *q, const uint32_t *state, uint32_t width)
 {
-    if (!q->last || q->end + width > LEAN_CHUNK) {
-        struct lean_chunk *fresh = mem_new(sizeof *fresh);
+    if (!q->last || q->end + width > FINGERPRINT_CHUNK) {
+        struct fingerprint_chunk *fresh = mem_new(sizeof *fresh);
 
         if (q->last)
             q->last->next = fresh;
@@ -58,9 +58,9 @@ static void queue_put(struct lean_queue *q, const uint32_t *state, uint32_t widt
 }
 
 /* There is another piece behind it, or nothing will be put into the queue again. */
-static void queue_drop_first(struct lean_queue *q)
+static void queue_drop_first(struct fingerprint_queue *q)
 {
-    struct lean_chunk *old = q->first;
+    struct fingerprint_chunk *old = q->first;
 
     q->first = old->next;
     q->begin = 0;
@@ -69,16 +69,16 @@ static void queue_drop_first(struct lean_queue *q)
 }
 
 /* The queue is not empty. */
-static void queue_take(struct lean_queue *q, uint32_t *state, uint32_t width)
+static void queue_take(struct fingerprint_queue *q, uint32_t *state, uint32_t width)
 {
-    if (q->begin + width > LEAN_CHUNK)
+    if (q->begin + width > FINGERPRINT_CHUNK)
         queue_drop_first(q);
     memcpy(state, q->first->number + q->begin, width * sizeof *state);
     q->begin += width;
     q->count--;
 }
 
-static struct print lean_print(const uint32_t *state, uint32_t width)
+static struct print fingerprint_print(const uint32_t *state, uint32_t width)
 {
     XXH128_hash_t hash = XXH3_128bits(state, width * sizeof *state);
 
@@ -86,7 +86,7 @@ static struct print lean_print(const uint32_t *state, uint32_t width)
 }
 
 /* False if it was there already. */
-static bool lean_add(struct lean *l, struct print print)
+static bool fingerprint_add(struct fingerprints *l, struct print print)
 {
     l->ones.high |= print.high, l->ones.low |= print.low;
     l->zeros.high |= ~print.high, l->zeros.low |= ~print.low;
@@ -94,10 +94,10 @@ static bool lean_add(struct lean *l, struct print print)
 }
 
 /* Looks the collected successors up. True on a violation. */
-static bool lean_flush(struct lean *l)
+static bool fingerprint_flush(struct fingerprints *l)
 {
     for (uint32_t k = 0; k < l->batch; k++)
-        if (lean_add(l, l->print[k])) {
+        if (fingerprint_add(l, l->print[k])) {
             queue_put(&l->queue, l->next[k], space_width(&l->search->space));
             if (search_violates(l->search, l->next[k], &l->moment, &l->finding))
                 return true;
@@ -107,24 +107,24 @@ static bool lean_flush(struct lean *l)
 }
 
 /* Makes one move. True on a violation. */
-static bool lean_successor(struct lean *l, const uint32_t *state, dme_id i, uint32_t t)
+static bool fingerprint_successor(struct fingerprints *l, const uint32_t *state, dme_id i, uint32_t t)
 {
     struct search *s = l->search;
 
     s->result->transitions++;
     space_apply(&s->space, state, i, t, l->next[l->batch]);
-    l->print[l->batch] = lean_print(l->next[l->batch], space_width(&s->space));
+    l->print[l->batch] = fingerprint_print(l->next[l->batch], space_width(&s->space));
     if (s->space.transition[t].fault) {
-        lean_add(l, l->print[l->batch]);
+        fingerprint_add(l, l->print[l->batch]);
         l->finding = (struct search_finding){.verdict = CHECK_ERROR, .fault = s->space.transition[t].fault};
         return true;
     }
     prints_prefetch(&l->prints, l->print[l->batch]);
-    return ++l->batch == LEAN_BATCH && lean_flush(l);
+    return ++l->batch == FINGERPRINT_BATCH && fingerprint_flush(l);
 }
 
 /* Makes every move that is possible in this state. True on a violation. */
-static bool lean_expand(struct lean *l, const uint32_t *state)
+static bool fingerprint_expand(struct fingerprints *l, const uint32_t *state)
 {
     struct space *space = &l->search->space;
 
@@ -132,14 +132,14 @@ static bool lean_expand(struct lean *l, const uint32_t *state)
         uint32_t first, count = space_expand(space, state[i], &first);
 
         for (uint32_t t = first; t < first + count; t++)
-            if (space_affords(space, state, &space->transition[t]) && lean_successor(l, state, i, t))
+            if (space_affords(space, state, &space->transition[t]) && fingerprint_successor(l, state, i, t))
                 return true;
     }
-    return lean_flush(l);
+    return fingerprint_flush(l);
 }
 
 /* Notes what the search takes, which is most not at the end but where the queue is longest. True if it is too much. */
-static bool lean_over_limits(struct lean *l)
+static bool fingerprint_over_limits(struct fingerprints *l)
 {
     const struct check_task *task = l->search->task;
     size_t rest = l->queue.chunks * sizeof *l->queue.first + space_memory(&l->search->space);
@@ -151,7 +151,7 @@ static bool lean_over_limits(struct lean *l)
            (task->memory && prints_memory_ahead(&l->prints) + rest > task->memory);
 }
 
-static void lean_levels(struct lean *l)
+static void fingerprint_levels(struct fingerprints *l)
 {
     struct search *s = l->search;
     size_t level = l->queue.count;
@@ -162,29 +162,29 @@ static void lean_levels(struct lean *l)
             s->result->depth++;
             level = l->queue.count;
         }
-        if (k % LEAN_BATCH == 0 && lean_over_limits(l)) {
+        if (k % FINGERPRINT_BATCH == 0 && fingerprint_over_limits(l)) {
             l->finding.verdict = CHECK_UNFINISHED;
             return;
         }
         queue_take(&l->queue, state, space_width(&s->space));
-        if (lean_expand(l, state))
+        if (fingerprint_expand(l, state))
             return;
         if (s->task->progress && k % (1u << 17) == 0)
             s->task->progress(l->prints.count, l->queue.count, search_seconds(s));
     }
 }
 
-void lean_search(struct search *s, const uint32_t *start, struct search_finding *finding)
+void fingerprint_search(struct search *s, const uint32_t *start, struct search_finding *finding)
 {
-    struct lean *l = mem_new(sizeof *l);
+    struct fingerprints *l = mem_new(sizeof *l);
 
     l->search = s;
     prints_init(&l->prints);
-    lean_add(l, lean_print(start, space_width(&s->space)));
+    fingerprint_add(l, fingerprint_print(start, space_width(&s->space)));
     queue_put(&l->queue, start, space_width(&s->space));
     if (!search_violates(s, start, &l->moment, &l->finding))
-        lean_levels(l);
-    lean_over_limits(l);
+        fingerprint_levels(l);
+    fingerprint_over_limits(l);
     s->result->states = l->prints.count;
     s->result->print_bits = (uint32_t)(__builtin_popcountll(l->ones.high & l->zeros.high) +
                                        __builtin_popcountll(l->ones.low & l->zeros.low));

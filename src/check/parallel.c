@@ -18,8 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CREW_ROUND = 1 << 13 }; /* states that a thread looks at in a round */
-enum { CREW_FAN = 8 };         /* successors of a state, about */
+enum { PARALLEL_ROUND = 1 << 13 }; /* states that a thread looks at in a round */
+enum { PARALLEL_FAN = 8 };         /* successors of a state, about */
 
 /* Successors for one thread: the state and its parent, and its hash. */
 struct bag {
@@ -28,8 +28,8 @@ struct bag {
     size_t count, room;
 };
 
-struct hand {
-    struct crew *crew;
+struct worker {
+    struct parallel *parallel;
     uint32_t me;
     struct thread_view view;
     struct space_moment moment;
@@ -40,14 +40,14 @@ struct hand {
     struct bag bag[STATES_SHARDS_MAX];
 };
 
-struct crew {
+struct parallel {
     struct search *search;
     uint32_t threads;
     pthread_barrier_t barrier;
     pthread_mutex_t lock;
     bool stop, unfinished; /* said by the first thread between two rounds */
     bool level;            /* the level is done */
-    struct hand hand[];
+    struct worker worker[];
 };
 
 static void bag_put(struct bag *b, uint32_t width, const uint32_t *state, uint64_t hash, uint32_t parent)
@@ -66,18 +66,18 @@ static void bag_put(struct bag *b, uint32_t width, const uint32_t *state, uint64
 }
 
 /* The state behind the last move, which was made from this parent, is for the thread that has its shard. */
-static void hand_give(struct hand *h, uint32_t parent)
+static void worker_give(struct worker *h, uint32_t parent)
 {
-    const struct states *states = &h->crew->search->states;
+    const struct states *states = &h->parallel->search->states;
     uint64_t hash = states_hash(states, h->made);
 
     bag_put(&h->bag[states_shard_of(states, hash)], states->width, h->made, hash, parent);
 }
 
 /* Makes every move from this state. False if a move contradicts the protocol. */
-static bool hand_expand(struct hand *h, uint32_t number)
+static bool worker_expand(struct worker *h, uint32_t number)
 {
-    struct search *s = h->crew->search;
+    struct search *s = h->parallel->search;
 
     for (dme_id i = 0; i < s->n; i++) {
         uint32_t first, count = view_expand(&h->view, states_get(&s->states, number)[i], &first);
@@ -92,26 +92,26 @@ static bool hand_expand(struct hand *h, uint32_t number)
                     .verdict = CHECK_ERROR, .fault = h->view.transition[t].fault, .state = number};
                 return false;
             }
-            hand_give(h, number);
+            worker_give(h, number);
         }
     }
     return true;
 }
 
-static void hand_make_moves(struct hand *h)
+static void worker_make_moves(struct worker *h)
 {
-    const struct states *states = &h->crew->search->states;
+    const struct states *states = &h->parallel->search->states;
 
-    for (unsigned k = 0; k < CREW_ROUND && h->next < h->level_end; k++)
-        if (!hand_expand(h, states_number(states, h->me, h->next++)))
+    for (unsigned k = 0; k < PARALLEL_ROUND && h->next < h->level_end; k++)
+        if (!worker_expand(h, states_number(states, h->me, h->next++)))
             return;
 }
 
 /* Adds what is in the bag to this thread's shard. */
-static void hand_empty(struct hand *h, struct bag *b)
+static void worker_empty(struct worker *h, struct bag *b)
 {
     enum { AHEAD = 16 };
-    struct search *s = h->crew->search;
+    struct search *s = h->parallel->search;
 
     for (size_t k = 0; k < b->count; k++) {
         const uint32_t *state = b->state + k * (s->states.width + 1);
@@ -130,17 +130,17 @@ static void hand_empty(struct hand *h, struct bag *b)
 }
 
 /* Between two rounds, the first thread decides for all how it goes on. */
-static void crew_decide(struct crew *c)
+static void parallel_decide(struct parallel *c)
 {
     struct search *s = c->search;
     size_t left = 0, waiting = 0; /* to be looked at: in this level, and in all */
 
     for (uint32_t t = 0; t < c->threads; t++) {
-        left += c->hand[t].level_end - c->hand[t].next;
-        waiting += s->states.shard[t].count - c->hand[t].next;
-        c->stop |= c->hand[t].finding.verdict != CHECK_HOLDS;
+        left += c->worker[t].level_end - c->worker[t].next;
+        waiting += s->states.shard[t].count - c->worker[t].next;
+        c->stop |= c->worker[t].finding.verdict != CHECK_HOLDS;
     }
-    if (!c->stop && search_over_limits(s, CREW_ROUND * CREW_FAN))
+    if (!c->stop && search_over_limits(s, PARALLEL_ROUND * PARALLEL_FAN))
         c->stop = c->unfinished = true;
     c->level = left == 0;
     c->stop |= waiting == 0;
@@ -150,19 +150,19 @@ static void crew_decide(struct crew *c)
         s->task->progress(states_count(&s->states), waiting, search_seconds(s));
 }
 
-static void *hand_work(void *arg)
+static void *worker_work(void *arg)
 {
-    struct hand *h = arg;
-    struct crew *c = h->crew;
+    struct worker *h = arg;
+    struct parallel *c = h->parallel;
 
     for (;;) {
-        hand_make_moves(h);
+        worker_make_moves(h);
         pthread_barrier_wait(&c->barrier);
         for (uint32_t t = 0; t < c->threads; t++)
-            hand_empty(h, &c->hand[t].bag[h->me]);
+            worker_empty(h, &c->worker[t].bag[h->me]);
         pthread_barrier_wait(&c->barrier);
         if (h->me == 0)
-            crew_decide(c);
+            parallel_decide(c);
         pthread_barrier_wait(&c->barrier);
         if (c->stop)
             return NULL;
@@ -171,23 +171,23 @@ static void *hand_work(void *arg)
     }
 }
 
-static void hand_init(struct hand *h, struct crew *c, uint32_t me)
+static void worker_init(struct worker *h, struct parallel *c, uint32_t me)
 {
-    h->crew = c;
+    h->parallel = c;
     h->me = me;
     h->level_end = c->search->states.shard[me].count;
     view_init(&h->view, &c->search->space, &c->lock);
 }
 
 /* What this thread has found goes into the result. */
-static void hand_finish(struct hand *h, struct search_finding *finding)
+static void worker_finish(struct worker *h, struct search_finding *finding)
 {
-    struct search *s = h->crew->search;
+    struct search *s = h->parallel->search;
 
     s->result->transitions += h->transitions;
     if (h->finding.verdict != CHECK_HOLDS && finding->verdict == CHECK_HOLDS)
         *finding = h->finding;
-    for (uint32_t t = 0; t < h->crew->threads; t++) {
+    for (uint32_t t = 0; t < h->parallel->threads; t++) {
         free(h->bag[t].state);
         free(h->bag[t].hash);
     }
@@ -195,9 +195,9 @@ static void hand_finish(struct hand *h, struct search_finding *finding)
     view_free(&h->view);
 }
 
-void crew_search(struct search *s, uint32_t threads, struct search_finding *finding)
+void parallel_search(struct search *s, uint32_t threads, struct search_finding *finding)
 {
-    struct crew *c = mem_new(sizeof *c + threads * sizeof c->hand[0]);
+    struct parallel *c = mem_new(sizeof *c + threads * sizeof c->worker[0]);
     pthread_t *thread = mem_new(threads * sizeof *thread);
 
     c->search = s;
@@ -205,17 +205,17 @@ void crew_search(struct search *s, uint32_t threads, struct search_finding *find
     pthread_barrier_init(&c->barrier, NULL, threads);
     pthread_mutex_init(&c->lock, NULL);
     for (uint32_t t = 0; t < threads; t++)
-        hand_init(&c->hand[t], c, t);
+        worker_init(&c->worker[t], c, t);
     for (uint32_t t = 1; t < threads; t++)
-        if (pthread_create(&thread[t], NULL, hand_work, &c->hand[t]) != 0) {
+        if (pthread_create(&thread[t], NULL, worker_work, &c->worker[t]) != 0) {
             fprintf(stderr, "dibs: cannot start a thread; try --threads 1\n");
             exit(2);
         }
-    hand_work(&c->hand[0]);
+    worker_work(&c->worker[0]);
     for (uint32_t t = 1; t < threads; t++)
         pthread_join(thread[t], NULL);
     for (uint32_t t = 0; t < threads; t++)
-        hand_finish(&c->hand[t], finding);
+        worker_finish(&c->worker[t], finding);
     if (c->unfinished)
         finding->verdict = CHECK_UNFINISHED;
     pthread_barrier_destroy(&c->barrier);

@@ -35,13 +35,13 @@ bool search_over_limits(const struct search *s, size_t more);
 double search_seconds(const struct search *s);
 
 /* parallel.c: the search by several threads, from the initial state on. Fills in the result but for the trace. */
-void crew_search(struct search *s, uint32_t threads, struct search_finding *finding);
+void parallel_search(struct search *s, uint32_t threads, struct search_finding *finding);
 
 /* fingerprint.c: the search that keeps fingerprints. Fills in states, transitions, depth, memory and what was
  * overtaken; the finding has no state. */
-void lean_search(struct search *s, const uint32_t *start, struct search_finding *finding);
+void fingerprint_search(struct search *s, const uint32_t *start, struct search_finding *finding);
 
-/* reduce.c: the search that leaves out interleavings. As lean_search, but there is no depth. */
+/* reduce.c: the search that leaves out interleavings. As fingerprint_search, but there is no depth. */
 void reduce_search(struct search *s, const uint32_t *start, struct search_finding *finding);
 
 /* A move from one state to another. */

@@ -6,116 +6,116 @@
 
 #include <stdlib.h>
 
-static uint64_t old_bit(uint32_t member)
+static uint64_t carried_bit(uint32_t member)
 {
     return (uint64_t)1 << member;
 }
 
-static struct lock_old *old_of(const struct locks *l, struct lock *lock)
+static struct lock_carried *carried_of(const struct locks *l, struct lock *lock)
 {
-    if (!lock->old) {
-        lock->old = mem_new(sizeof *lock->old + l->view.n * sizeof lock->old->of[0]);
-        ring_init(&lock->old->holders);
+    if (!lock->carried) {
+        lock->carried = mem_new(sizeof *lock->carried + l->view.n * sizeof lock->carried->of[0]);
+        ring_init(&lock->carried->holders);
     }
-    return lock->old;
+    return lock->carried;
 }
 
-void old_tidy(struct lock *lock)
+void carried_tidy(struct lock *lock)
 {
-    const struct lock_old *old = lock->old;
+    const struct lock_carried *carried = lock->carried;
 
-    if (old && old->held == 0 && old->elsewhere == 0 && !old->unheard && old->asks == 0) {
-        free(lock->old);
-        lock->old = NULL;
+    if (carried && carried->held == 0 && carried->elsewhere == 0 && !carried->unheard && carried->asks == 0) {
+        free(lock->carried);
+        lock->carried = NULL;
     }
 }
 
-void old_adopt(struct locks *l, struct lock *lock, struct claim *c)
+void carried_adopt(struct locks *l, struct lock *lock, struct claim *c)
 {
-    struct lock_old *old = old_of(l, lock);
+    struct lock_carried *carried = carried_of(l, lock);
 
-    ring_push(&old->holders, &c->in_lock);
-    c->site = LOCK_OLD;
-    old->mode = c->mode;
-    old->held++;
+    ring_push(&carried->holders, &c->in_lock);
+    c->site = LOCK_CARRIED;
+    carried->mode = c->mode;
+    carried->held++;
 }
 
-static void old_make_all(struct locks *l, struct lock *lock, struct ring *holders)
+static void carried_make_all(struct locks *l, struct lock *lock, struct ring *holders)
 {
     while (!ring_empty(holders)) {
         struct claim *c = RING_OF(holders->next, struct claim, in_lock);
 
         ring_cut(&c->in_lock);
-        old_adopt(l, lock, c);
+        carried_adopt(l, lock, c);
     }
 }
 
-void old_begin_view(struct locks *l, struct lock *lock)
+void carried_begin_view(struct locks *l, struct lock *lock)
 {
-    struct lock_old *former = lock->old;
+    struct lock_carried *former = lock->carried;
 
-    lock->old = NULL;
+    lock->carried = NULL;
     lock->looked = 0;
     if (former)
-        old_make_all(l, lock, &former->holders);
+        carried_make_all(l, lock, &former->holders);
     free(former);
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
-        old_make_all(l, lock, &lock->site[s].holders);
+        carried_make_all(l, lock, &lock->site[s].holders);
 }
 
 /* ------------------------------------------------------------------------------------------------------- this member's */
 
-static void old_tell(struct locks *l, struct lock *lock, uint32_t to)
+static void carried_tell(struct locks *l, struct lock *lock, uint32_t to)
 {
-    struct lock_old *old = lock->old;
+    struct lock_carried *carried = lock->carried;
 
-    if (to == l->view.self || old->told & old_bit(to))
+    if (to == l->view.self || carried->told & carried_bit(to))
         return;
-    old->told |= old_bit(to);
-    instance_say_old(l, lock, INSTANCE_ENCUMBERED, to, old->held);
+    carried->told |= carried_bit(to);
+    instance_say_carried(l, lock, INSTANCE_ENCUMBERED, to, carried->held);
 }
 
-void old_tell_home(struct locks *l, struct lock *lock)
+void carried_tell_home(struct locks *l, struct lock *lock)
 {
-    if (lock->old && lock->old->held)
-        old_tell(l, lock, instance_home(l, lock));
+    if (lock->carried && lock->carried->held)
+        carried_tell(l, lock, instance_home(l, lock));
 }
 
 /* The last carried-over holder of this member has gone: the member forgets the kind if it has not told the home. Before its digest is sent, no
  * other member knows of the holder, so even the home forgets the kind: the others may assume the one of the policy (kind.h). */
-static void old_forget_kind(const struct locks *l, struct lock *lock)
+static void carried_forget_kind(const struct locks *l, struct lock *lock)
 {
     uint32_t home = l->view.n ? instance_home(l, lock) : l->view.self;
-    bool told = l->told && (home == l->view.self || lock->old->told & old_bit(home));
+    bool told = l->told && (home == l->view.self || lock->carried->told & carried_bit(home));
 
-    if (!told && !lock->site && !lock->rest)
+    if (!told && !lock->site && !lock->dormant)
         lock->known = 0;
 }
 
-void old_freed(struct locks *l, struct lock *lock, uint32_t count)
+void carried_freed(struct locks *l, struct lock *lock, uint32_t count)
 {
-    struct lock_old *old = lock->old;
+    struct lock_carried *carried = lock->carried;
 
-    old->held -= count;
+    carried->held -= count;
     for (uint32_t to = 0; to < l->view.n; to++)
-        if (old->told & old_bit(to))
-            instance_say_old(l, lock, INSTANCE_FREED, to, count);
-    if (old->held == 0) {
-        old_forget_kind(l, lock);
-        old->told = 0;
+        if (carried->told & carried_bit(to))
+            instance_say_carried(l, lock, INSTANCE_FREED, to, count);
+    if (carried->held == 0) {
+        carried_forget_kind(l, lock);
+        carried->told = 0;
     }
-    old_tidy(lock);
+    carried_tidy(lock);
 }
 
-void old_take_over(struct locks *l, struct lock *lock, uint32_t s)
+void carried_take_over(struct locks *l, struct lock *lock, uint32_t s)
 {
     struct lock_site *site = &lock->site[s];
     uint32_t count = 0;
 
-    if (!lock->old || (!lock->slots && lock->old->mode != site->node->mode))
+    if (!lock->carried || (!lock->slots && lock->carried->mode != site->node->mode))
         return;
-    while (!ring_empty(&lock->old->holders) && !(lock->slots && count)) {
-        struct claim *c = RING_OF(lock->old->holders.next, struct claim, in_lock);
+    while (!ring_empty(&lock->carried->holders) && !(lock->slots && count)) {
+        struct claim *c = RING_OF(lock->carried->holders.next, struct claim, in_lock);
 
         ring_cut(&c->in_lock);
         ring_push(&site->holders, &c->in_lock);
@@ -126,22 +126,22 @@ void old_take_over(struct locks *l, struct lock *lock, uint32_t s)
     if (lock->slots)
         site->left -= count;
     if (count)
-        old_freed(l, lock, count);
+        carried_freed(l, lock, count);
 }
 
-void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
+void carried_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    if (!lock || !lock->old || !lock->old->held) {
+    if (!lock || !lock->carried || !lock->carried->held) {
         instance_say_clear(l, from, m->name, m->name_len);
         return;
     }
-    old_tell_home(l, lock);  /* first, so that this member cannot forget the kind after it has told `from` (I16) */
-    old_tell(l, lock, from); /* if `from` was told before, that letter is the answer */
+    carried_tell_home(l, lock);  /* first, so that this member cannot forget the kind after it has told `from` (I16) */
+    carried_tell(l, lock, from); /* if `from` was told before, that letter is the answer */
 }
 
 /* ------------------------------------------------------------------------------------------------------------- others' */
 
-void old_look(struct locks *l, struct lock *lock)
+void carried_look(struct locks *l, struct lock *lock)
 {
     if (lock->looked)
         return;
@@ -150,41 +150,41 @@ void old_look(struct locks *l, struct lock *lock)
         if (j == l->view.self || !digest_has(l, j, lock->hash))
             continue;
         lock->looked = LOCK_IN_A_DIGEST;
-        if (old_of(l, lock)->of[j].held == 0) {
-            lock->old->unheard |= old_bit(j);
-            instance_say_old(l, lock, INSTANCE_INQUIRE, j, 0);
+        if (carried_of(l, lock)->of[j].held == 0) {
+            lock->carried->unheard |= carried_bit(j);
+            instance_say_carried(l, lock, INSTANCE_INQUIRE, j, 0);
         }
     }
 }
 
-void old_heard(struct lock *lock, uint32_t from)
+void carried_heard(struct lock *lock, uint32_t from)
 {
-    if (lock->old) {
-        lock->old->unheard &= ~old_bit(from);
-        old_tidy(lock);
+    if (lock->carried) {
+        lock->carried->unheard &= ~carried_bit(from);
+        carried_tidy(lock);
     }
 }
 
-const char *old_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
+const char *carried_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
-    struct lock_old *old = old_of(l, lock);
+    struct lock_carried *carried = carried_of(l, lock);
     bool more = m->type == INSTANCE_ENCUMBERED;
 
-    if (more ? old->of[from].held > 0 || m->count == 0 : old->of[from].held < m->count)
+    if (more ? carried->of[from].held > 0 || m->count == 0 : carried->of[from].held < m->count)
         return "an impossible number of carried-over holders";
-    if (more && old->held + old->elsewhere && old->mode != m->mode)
+    if (more && carried->held + carried->elsewhere && carried->mode != m->mode)
         return "a lock that was held in two ways at once";
-    old->mode = m->mode;
-    old->of[from].held += more ? m->count : -m->count;
-    old->elsewhere += more ? m->count : -m->count;
-    old_tidy(lock);
+    carried->mode = m->mode;
+    carried->of[from].held += more ? m->count : -m->count;
+    carried->elsewhere += more ? m->count : -m->count;
+    carried_tidy(lock);
     return NULL;
 }
 
-void old_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots)
+void carried_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots)
 {
-    struct lock_old *old = old_of(l, lock);
+    struct lock_carried *carried = carried_of(l, lock);
 
-    old->asks += old->of[from].asks == 0;
-    old->of[from].asks = slots + 1;
+    carried->asks += carried->of[from].asks == 0;
+    carried->of[from].asks = slots + 1;
 }

@@ -1,5 +1,5 @@
 /* carried.h - carried-over holders: clients that have held a lock since an earlier view (I24). Used by lock.c and kind.c
- * alone. In names of functions and fields, `old` means carried over.
+ * alone.
  *
  * When a view begins, the instances of all algorithms begin anew and know of no holder. Each member sends all others a
  * digest of the names that its clients hold (digest.h). Members say nothing else about a lock until a client of one of
@@ -31,38 +31,39 @@
 #include "instance.h"
 
 /* Begins a new view: all holders of the lock at this member become carried-over holders, and nothing is known of those of other members. */
-void old_begin_view(struct locks *l, struct lock *lock);
+void carried_begin_view(struct locks *l, struct lock *lock);
 /* Client `c` of this member is one more carried-over holder of the lock. */
-void old_adopt(struct locks *l, struct lock *lock, struct claim *c);
+void carried_adopt(struct locks *l, struct lock *lock, struct claim *c);
 /* `count` clients of this member are no longer carried-over holders of the lock. */
-void old_freed(struct locks *l, struct lock *lock, uint32_t count);
-/* Frees lock->old if it has no content. */
-void old_tidy(struct lock *lock);
+void carried_freed(struct locks *l, struct lock *lock, uint32_t count);
+/* Frees lock->carried if it has no content. */
+void carried_tidy(struct lock *lock);
 /* Site `s` has entered: takes over the carried-over holders that its stay can have. */
-void old_take_over(struct locks *l, struct lock *lock, uint32_t s);
+void carried_take_over(struct locks *l, struct lock *lock, uint32_t s);
 /* Looks for carried-over holders at other members, unless that has been done in this view. */
-void old_look(struct locks *l, struct lock *lock);
+void carried_look(struct locks *l, struct lock *lock);
 /* Has this member asked for carried-over holders, and is an answer missing? */
-static inline bool old_is_unclear(const struct lock *lock)
+static inline bool carried_is_unclear(const struct lock *lock)
 {
-    return lock->old && lock->old->unheard;
+    return lock->carried && lock->carried->unheard;
 }
 /* Must claim `c` wait for clients of other members that are, or may be, carried-over holders? */
-static inline bool old_encumbers(const struct lock *lock, const struct claim *c)
+static inline bool carried_encumbers(const struct lock *lock, const struct claim *c)
 {
-    const struct lock_old *old = lock->old;
+    const struct lock_carried *carried = lock->carried;
 
-    return old && (old->unheard || (old->elsewhere && (lock->slots || !dme_compatible(c->mode, old->mode))));
+    return carried &&
+           (carried->unheard || (carried->elsewhere && (lock->slots || !dme_compatible(c->mode, carried->mode))));
 }
 /* If this member has carried-over holders, tells the home of the name about them and the kind. */
-void old_tell_home(struct locks *l, struct lock *lock);
+void carried_tell_home(struct locks *l, struct lock *lock);
 /* Answers the INQUIRE `m` of member `from`. `lock` is null if this member does not know the name. */
-void old_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
+void carried_answer(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 /* Member `from` has answered the INQUIRE of this member. */
-void old_heard(struct lock *lock, uint32_t from);
+void carried_heard(struct lock *lock, uint32_t from);
 /* Receives ENCUMBERED or FREED. Returns null, or what is wrong with the message. */
-const char *old_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
+const char *carried_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m);
 /* This member is the home. It remembers the ASK of member `from` until it knows all carried-over holders. */
-void old_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots);
+void carried_defer_ask(struct locks *l, struct lock *lock, uint32_t from, uint32_t slots);
 
 #endif

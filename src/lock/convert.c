@@ -141,7 +141,7 @@ static enum bar convert_wish(const struct lock *lock)
 {
     const struct lock_convert *v = lock->convert;
 
-    if (v && (v->alone || (v->upgrade && v->upgrade->other->site != LOCK_OLD && lock->site->held &&
+    if (v && (v->alone || (v->upgrade && v->upgrade->other->site != LOCK_CARRIED && lock->site->held &&
                            convert_is_inside(lock->site, LOCK_SHARED))))
         return BAR_ALL;
     return convert_is_between(lock->site) ? BAR_WRITERS : BAR_NONE;

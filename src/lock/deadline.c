@@ -5,33 +5,33 @@
 
 #include <stdlib.h>
 
-void due_free(struct due *d)
+void deadlines_free(struct deadlines *d)
 {
     free(d->heap);
 }
 
-static void due_put(struct due *d, size_t slot, struct claim *c)
+static void deadlines_put(struct deadlines *d, size_t slot, struct claim *c)
 {
     d->heap[slot] = c;
     c->due_slot = slot;
 }
 
 /* Moves the claim to its right slot. All other slots are in order. */
-static void due_sift(struct due *d, size_t slot, struct claim *c)
+static void deadlines_sift(struct deadlines *d, size_t slot, struct claim *c)
 {
     for (; slot > 1 && d->heap[slot / 2]->due_ms > c->due_ms; slot /= 2)
-        due_put(d, slot, d->heap[slot / 2]);
+        deadlines_put(d, slot, d->heap[slot / 2]);
     for (size_t child; (child = 2 * slot) <= d->count; slot = child) {
         if (child < d->count && d->heap[child + 1]->due_ms < d->heap[child]->due_ms)
             child++;
         if (d->heap[child]->due_ms >= c->due_ms)
             break;
-        due_put(d, slot, d->heap[child]);
+        deadlines_put(d, slot, d->heap[child]);
     }
-    due_put(d, slot, c);
+    deadlines_put(d, slot, c);
 }
 
-void due_set(struct due *d, struct claim *c)
+void deadlines_set(struct deadlines *d, struct claim *c)
 {
     if (!c->due_slot) {
         if (++d->count >= d->room) {
@@ -40,10 +40,10 @@ void due_set(struct due *d, struct claim *c)
         }
         c->due_slot = d->count;
     }
-    due_sift(d, c->due_slot, c);
+    deadlines_sift(d, c->due_slot, c);
 }
 
-void due_clear(struct due *d, struct claim *c)
+void deadlines_clear(struct deadlines *d, struct claim *c)
 {
     size_t slot = c->due_slot;
 
@@ -51,5 +51,5 @@ void due_clear(struct due *d, struct claim *c)
         return;
     c->due_slot = 0;
     if (slot != d->count--)
-        due_sift(d, slot, d->heap[d->count + 1]);
+        deadlines_sift(d, slot, d->heap[d->count + 1]);
 }

@@ -220,11 +220,11 @@ void instance_say_kind(struct locks *l, const struct lock *lock, enum message_ty
     pack_number(pack_number(instance_letter(l, lock, type, to, SAY_KIND), number, 4), fence, 8);
 }
 
-void instance_say_old(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t count)
+void instance_say_carried(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t count)
 {
     uint8_t *at = instance_letter(l, lock, type, to, SAY_COUNT);
 
-    pack_number(pack_number(at, lock->old->mode, 4), count, 4);
+    pack_number(pack_number(at, lock->carried->mode, 4), count, 4);
 }
 
 void instance_say_clear(struct locks *l, uint32_t to, const char *name, size_t name_len)
@@ -428,10 +428,10 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 _Static_assert(offsetof(struct dme_node, fence) == 0, "the fence of a node is its first field");
 enum { INSTANCE_FENCE = sizeof(uint64_t) };
 
-/* Starts one site: in the dormant state at `rest` or, if that is null, in its initial state. Returns the end of what it has
+/* Starts one site: in the dormant state at `packed` or, if that is null, in its initial state. Returns the end of what it has
  * read. */
 static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, struct lock_kind *kind,
-                                          struct lock_site *site, dme_id self, const uint8_t *rest)
+                                          struct lock_site *site, dme_id self, const uint8_t *packed)
 {
     bool talks;
     const struct dme_node *fresh = instance_fresh(l, kind, self, &talks);
@@ -440,15 +440,15 @@ static const uint8_t *instance_begin_site(struct locks *l, struct lock *lock, st
     ring_init(&site->in_recent);
     site->lock = lock;
     memcpy(site->node, fresh, site->size);
-    if (rest) {
-        rest = dormant_unpack(rest, (char *)site->node + INSTANCE_FENCE, site->size - INSTANCE_FENCE);
+    if (packed) {
+        packed = dormant_unpack(packed, (char *)site->node + INSTANCE_FENCE, site->size - INSTANCE_FENCE);
     } else if (talks) {
         lock->stays = 1;
         dme_init(&kind->conf, site->node, self, l->out);
         instance_post_all(l, lock, kind, self);
     }
     site->node->fence = l->fence;
-    return rest;
+    return packed;
 }
 
 void instance_begin(struct locks *l, struct lock *lock)
@@ -457,7 +457,7 @@ void instance_begin(struct locks *l, struct lock *lock)
     uint32_t sites = lock_sites(lock);
     dme_id first = instance_site(l, lock, l->view.self, 0);
     size_t size = sites * sizeof *lock->site;
-    const uint8_t *rest = lock->rest;
+    const uint8_t *packed = lock->dormant;
     char *at;
 
     for (uint32_t s = 0; s < sites; s++)
@@ -470,10 +470,10 @@ void instance_begin(struct locks *l, struct lock *lock)
         site->node = (struct dme_node *)at;
         site->size = instance_node_size(kind, first + s);
         at += site->size;
-        rest = instance_begin_site(l, lock, kind, site, first + s, rest);
+        packed = instance_begin_site(l, lock, kind, site, first + s, packed);
     }
-    slab_free(lock->rest);
-    lock->rest = NULL;
+    slab_free(lock->dormant);
+    lock->dormant = NULL;
     assert(l->local_used == 0); /* no algorithm begins by talking to itself */
 }
 
@@ -485,8 +485,8 @@ void instance_end(struct locks *l, struct lock *lock)
             l->fence = lock->site[s].node->fence;
     slab_free(lock->site);
     lock->site = NULL;
-    slab_free(lock->rest);
-    lock->rest = NULL;
+    slab_free(lock->dormant);
+    lock->dormant = NULL;
 }
 
 /* Is the site in its initial state, except for its fence? */
@@ -507,12 +507,12 @@ static bool instance_is_fresh(struct locks *l, const struct lock *lock, const st
     return fresh;
 }
 
-/* How the sites differ from their initial states, except for their fences: `len` bytes in l->rest. */
+/* How the sites differ from their initial states, except for their fences: `len` bytes in l->packed. */
 static void instance_pack(struct locks *l, const struct lock *lock, const struct lock_kind *kind, size_t *len)
 {
     uint8_t *at;
 
-    l->rest = at = instance_buffer(l->rest, &l->rest_size, dormant_room(instance_size(lock)));
+    l->packed = at = instance_buffer(l->packed, &l->packed_size, dormant_room(instance_size(lock)));
     for (uint32_t s = 0; s < lock_sites(lock); s++) {
         const struct lock_site *site = &lock->site[s];
         const struct dme_node *fresh = instance_fresh(l, kind, site->node->self, NULL);
@@ -520,7 +520,7 @@ static void instance_pack(struct locks *l, const struct lock *lock, const struct
         at = dormant_pack(at, (const char *)site->node + INSTANCE_FENCE, (const char *)fresh + INSTANCE_FENCE,
                           site->size - INSTANCE_FENCE);
     }
-    *len = (size_t)(at - l->rest);
+    *len = (size_t)(at - l->packed);
 }
 
 /* The trace of the lock goes on from its present state. */
@@ -533,7 +533,7 @@ static void instance_mark(struct locks *l, const struct lock *lock, const struct
         fresh = instance_site_is_fresh(l, kind, &lock->site[s]);
     if (!fresh)
         instance_pack(l, lock, kind, &len);
-    trace_mark(&l->trace, l->view.n, l->rest, len);
+    trace_mark(&l->trace, l->view.n, l->packed, len);
 }
 
 static bool instance_is_idle(const struct lock *lock)
@@ -550,7 +550,7 @@ static void instance_put_away(struct locks *l, struct lock *lock)
 
     instance_pack(l, lock, instance_kind(l, lock->policy, lock->slots), &len);
     instance_end(l, lock);
-    lock->rest = memcpy(slab_new(len), l->rest, len);
+    lock->dormant = memcpy(slab_new(len), l->packed, len);
 }
 
 static bool instance_has_many_recent(const struct locks *l)

@@ -101,7 +101,8 @@ const char *instance_receive(struct locks *l, struct lock *lock, uint32_t from, 
 void instance_say_kind(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t number,
                        uint64_t fence);
 /* Sends ENCUMBERED, FREED or INQUIRE. */
-void instance_say_old(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to, uint32_t count);
+void instance_say_carried(struct locks *l, const struct lock *lock, enum message_type type, uint32_t to,
+                          uint32_t count);
 /* Sends CLEAR, about a name that this member need not know. */
 void instance_say_clear(struct locks *l, uint32_t to, const char *name, size_t name_len);
 struct report;

@@ -10,7 +10,7 @@ struct claims_seen {
     size_t names, used, waiting, holding, lingering;
 };
 
-/* A claim that holds, lingers or is withdrawn, of this site or (LOCK_OLD) of none. */
+/* A claim that holds, lingers or is withdrawn, of this site or (LOCK_CARRIED) of none. */
 static const char *invariants_lock_holder(const struct locks *l, const struct lock *lock, const struct claim *c,
                                           uint32_t site, struct claims_seen *n)
 {
@@ -56,7 +56,7 @@ static const char *invariants_lock_site(const struct locks *l, const struct lock
 
 static const char *invariants_lock_holders(const struct locks *l, const struct lock *lock, struct claims_seen *n)
 {
-    const struct lock_old *old = lock->old;
+    const struct lock_carried *carried = lock->carried;
     uint32_t held = 0, withdrawn = 0;
     const char *wrong = convert_check(l, lock);
 
@@ -65,16 +65,17 @@ static const char *invariants_lock_holders(const struct locks *l, const struct l
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if ((wrong = invariants_lock_site(l, lock, s, n)))
             return wrong;
-    for (const struct ring *r = old ? old->holders.next : NULL; old && r != &old->holders; r = r->next, held++) {
+    for (const struct ring *r = carried ? carried->holders.next : NULL; carried && r != &carried->holders;
+         r = r->next, held++) {
         const struct claim *c = RING_OF((struct ring *)r, struct claim, in_lock);
 
         withdrawn += c->state == CLAIM_WITHDRAWN;
-        if ((wrong = invariants_lock_holder(l, lock, c, LOCK_OLD, n)))
+        if ((wrong = invariants_lock_holder(l, lock, c, LOCK_CARRIED, n)))
             return wrong;
     }
-    if (old && held - withdrawn > 1 && !lock->slots && old->mode == LOCK_ALONE)
+    if (carried && held - withdrawn > 1 && !lock->slots && carried->mode == LOCK_ALONE)
         return "I4: two clients have held since an earlier view what can be held by one";
-    return old && held != old->held ? "I24: a lock has miscounted its carried-over holders" : NULL;
+    return carried && held != carried->held ? "I24: a lock has miscounted its carried-over holders" : NULL;
 }
 
 static const char *invariants_lock_waiters(const struct lock *lock, struct claims_seen *n)
@@ -105,7 +106,7 @@ static const char *invariants_lock_kinds(const struct locks *l, const struct loc
     for (const struct ring *r = lock->waiting.next; r != &lock->waiting && !lock->mixed; r = r->next)
         if (RING_OF((struct ring *)r, struct claim, in_lock)->slots != lock->slots)
             return "I16: a client waits for another kind than its lock has, and its member has not noticed that";
-    if (lock->mixed && lock->waiters && l->open && lock->looked && !(lock->old && lock->old->unheard) &&
+    if (lock->mixed && lock->waiters && l->open && lock->looked && !(lock->carried && lock->carried->unheard) &&
         !locks_is_busy(l))
         return "I16: a client waits for another kind than its lock has, and is neither refused nor asked for";
     return NULL;
@@ -115,7 +116,7 @@ static const char *invariants_lock_kinds(const struct locks *l, const struct loc
 static const char *invariants_lock_asks(const struct locks *l, const struct lock *lock)
 {
     if (!l->open || !l->grants || locks_is_busy(l) || l->fences_are_out || !lock->waiters || !lock->known ||
-        lock->frozen || lock->view != l->number || lock->old ||
+        lock->frozen || lock->view != l->number || lock->carried ||
         convert_forbids(lock, RING_OF(lock->waiting.next, struct claim, in_lock)->mode))
         return NULL;
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
@@ -145,7 +146,7 @@ const char *locks_check(const struct locks *l)
 
             n.names++;
             n.used += lock->claims > 0;
-            if (lock->view == l->number && !l->told && lock->known && !(lock->old && lock->old->held))
+            if (lock->view == l->number && !l->told && lock->known && !(lock->carried && lock->carried->held))
                 return "I16: a member knows the kind of a lock that no client of it holds, before it has sent its "
                        "digest";
             if (lock->view == l->number && lock->policy != names_policy(l, lock->name, lock->name_len))

@@ -16,7 +16,7 @@ static bool kind_is_idle(const struct lock *lock)
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         if (lock->site[s].node->phase != DME_IDLE)
             return false;
-    return !(lock->old && lock->old->elsewhere) && !lock_next_holder(lock, NULL);
+    return !(lock->carried && lock->carried->elsewhere) && !lock_next_holder(lock, NULL);
 }
 
 bool kind_is_unused(const struct lock *lock)
@@ -114,16 +114,16 @@ static void kind_asked(struct locks *l, struct lock *lock, uint32_t from, uint32
 /* If the home knows all carried-over holders, it answers the members that have asked meanwhile. */
 void kind_go_on(struct locks *l, struct lock *lock)
 {
-    for (uint32_t j = 0; lock->old && lock->old->asks && !lock->old->unheard && j < l->view.n; j++) {
-        uint32_t wanted = lock->old->of[j].asks;
+    for (uint32_t j = 0; lock->carried && lock->carried->asks && !lock->carried->unheard && j < l->view.n; j++) {
+        uint32_t wanted = lock->carried->of[j].asks;
 
         if (wanted) {
-            lock->old->of[j].asks = 0;
-            lock->old->asks--;
+            lock->carried->of[j].asks = 0;
+            lock->carried->asks--;
             kind_asked(l, lock, j, wanted - 1);
         }
     }
-    old_tidy(lock);
+    carried_tidy(lock);
 }
 
 /* --------------------------------------------------------------------------------------------------------- at a member */
@@ -191,9 +191,9 @@ const char *kind_hear(struct locks *l, struct lock *lock, uint32_t from, const s
         return "a question or an answer about a lock that is at home elsewhere";
     switch (m->type) {
     case INSTANCE_ASK:
-        old_look(l, lock);
-        if (old_is_unclear(lock))
-            old_defer_ask(l, lock, from, m->number);
+        carried_look(l, lock);
+        if (carried_is_unclear(lock))
+            carried_defer_ask(l, lock, from, m->number);
         else
             kind_asked(l, lock, from, m->number);
         return NULL;
@@ -219,5 +219,5 @@ void kind_end_view(struct lock *lock)
     lock->retire = NULL;
     lock->frozen = 0;
     lock->epoch = 0;
-    lock->known = lock->old != NULL; /* without carried-over holders, the policy or the home decides anew */
+    lock->known = lock->carried != NULL; /* without carried-over holders, the policy or the home decides anew */
 }

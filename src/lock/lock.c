@@ -62,8 +62,8 @@ struct claim *lock_next_holder(const struct lock *lock, const struct claim *afte
     uint32_t sites = lock->site ? lock_sites(lock) : 0, s = 0;
     const struct ring *next = NULL, *end = NULL;
 
-    if (lock->old && (!after || after->site == LOCK_OLD)) {
-        end = &lock->old->holders;
+    if (lock->carried && (!after || after->site == LOCK_CARRIED)) {
+        end = &lock->carried->holders;
         next = after ? after->in_lock.next : end->next;
     } else if (after) {
         s = after->site + 1;
@@ -79,7 +79,7 @@ struct claim *lock_next_holder(const struct lock *lock, const struct claim *afte
 
 uint32_t lock_count_holders(const struct lock *lock)
 {
-    uint32_t count = lock->old ? lock->old->held : 0;
+    uint32_t count = lock->carried ? lock->carried->held : 0;
 
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++)
         count += lock->site[s].held;
@@ -226,7 +226,7 @@ void locks_free(struct locks *l)
     free(l->held);
     free(l->out);
     free(l->fresh);
-    free(l->rest);
+    free(l->packed);
     free(l->wire);
     free(l->msg);
     free(l->local);
@@ -372,8 +372,8 @@ bool lock_leave(struct locks *l, struct claim *c)
     c->lock->withdrawn -= c->state == CLAIM_WITHDRAWN;
     convert_leave(c);
     ring_cut(&c->in_lock);
-    if (c->site == LOCK_OLD)
-        old_freed(l, c->lock, 1);
+    if (c->site == LOCK_CARRIED)
+        carried_freed(l, c->lock, 1);
     else {
         assert(c->site < lock_sites(c->lock) && c->lock->site[c->site].held > 0);
         c->lock->site[c->site].held--;
@@ -450,7 +450,7 @@ void locks_adopt(struct locks *l, struct claim *c)
     lock_refuse_others(l, lock); /* clients may have asked for another kind when this member did not know the holder */
     lock_gain(l, lock);
     digest_gain(l, c);
-    old_adopt(l, lock, c);
+    carried_adopt(l, lock, c);
 }
 
 struct claim *locks_next_outcome(struct locks *l)
@@ -468,7 +468,7 @@ struct claim *locks_next_outcome(struct locks *l)
 static const char *lock_hear(struct locks *l, struct lock *lock, uint32_t from, const struct instance_message *m)
 {
     if (m->part == PART_CARRIED)
-        return old_hear(l, lock, from, m);
+        return carried_hear(l, lock, from, m);
     if (m->part == PART_CONVERT)
         return convert_hear(l, lock, from, m);
     report_hear(l, lock, from, m);
@@ -493,9 +493,9 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
         lock->alone = 0;
     }
     if (m.type == INSTANCE_ENCUMBERED || m.type == INSTANCE_CLEAR)
-        old_heard(lock, from);
+        carried_heard(lock, from);
     if (m.type == INSTANCE_INQUIRE)
-        old_answer(l, lock, from, &m);
+        carried_answer(l, lock, from, &m);
     else if (m.part == PART_KIND)
         wrong = kind_hear(l, lock, from, &m);
     else if (m.type != INSTANCE_CLEAR && (kind_is_same(lock, &m) || kind_is_current(l, lock, &m, &wrong)))
@@ -503,7 +503,7 @@ const char *locks_receive(struct locks *l, uint32_t from, const uint8_t *bytes, 
     l->trace.got[from] += m.type == INSTANCE_STEP;
     if (wrong || !lock)
         return wrong;
-    if (lock->old)
+    if (lock->carried)
         kind_go_on(l, lock);
     lock_work(l, lock);
     return NULL;

@@ -210,7 +210,7 @@ struct lock_site {
 
 /* The carried-over holders: clients that have held a lock since an earlier view and for which their member's site has not
  * entered in this view (carried.h). */
-struct lock_old {
+struct lock_carried {
     struct ring holders; /* clients of this member */
     uint64_t told;       /* bit j: member j has been told how many carried-over holders this member has */
     uint64_t unheard;    /* bit j: member j has not answered yet how many it has */
@@ -223,7 +223,7 @@ struct lock_old {
         uint32_t asks; /* 1 + the number of slots that the member asks for; 0: it has not asked */
     } of[];            /* by member */
 };
-enum { LOCK_OLD = UINT16_MAX }; /* claim.site of a carried-over holder */
+enum { LOCK_CARRIED = UINT16_MAX }; /* claim.site of a carried-over holder */
 
 struct lock {
     struct lock *next; /* in the same place of the table */
@@ -234,8 +234,8 @@ struct lock {
     uint32_t waiters;
     uint32_t slots;               /* 0: exclusive, shared and group */
     struct lock_site *site;       /* the member's sites; or null: they are dormant, or in their initial state */
-    uint8_t *rest;                /* dormant: how the sites differ from their initial state (dormant.h); else null */
-    struct lock_old *old;         /* or null: no carried-over holder is known (the usual case) */
+    uint8_t *dormant;             /* how the sites differ from their initial state (dormant.h); else null */
+    struct lock_carried *carried; /* or null: no carried-over holder is known (the usual case) */
     struct lock_reports *reports; /* or null: no member follows the lock (report.h) */
     struct lock_convert *convert; /* or null: no client changes its mode, and no member bars the lock (convert.h) */
     struct lock_retire *retire;   /* or null: the home is not asking the members to freeze the lock (kind.h) */
@@ -361,9 +361,9 @@ struct locks {
     struct dme_node *fresh;
     struct dme_msg *msg;
     unsigned char *local; /* messages in flight between sites of this member */
-    uint8_t *rest;
-    uint8_t *wire; /* the bytes of a message */
-    size_t out_size, fresh_size, msg_size, rest_size, wire_size, local_size, local_used;
+    uint8_t *packed;      /* dormant sites, while they are written */
+    uint8_t *wire;        /* the bytes of a message */
+    size_t out_size, fresh_size, msg_size, packed_size, wire_size, local_size, local_used;
 };
 
 /* Can the algorithm run locks among `n` members? If not, `why` gets a line for people. */

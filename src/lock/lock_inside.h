@@ -16,7 +16,7 @@ static inline struct claim *lock_first(const struct lock *lock)
  * Carried-over holders alone are no reason. */
 static inline bool lock_is_wanted(const struct lock *lock)
 {
-    return lock->waiters || lock->site || (lock->old && lock->old->told);
+    return lock->waiters || lock->site || (lock->carried && lock->carried->told);
 }
 
 /* The lock has one claim more; one claim less (locks.used counts locks with claims). */

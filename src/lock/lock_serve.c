@@ -121,10 +121,10 @@ void lock_entered(struct locks *l, struct lock *lock, uint32_t s)
     assert(!site->joins);
     if (lock->slots) {
         site->left = 1;
-        old_take_over(l, lock, s);
+        carried_take_over(l, lock, s);
         return;
     }
-    old_take_over(l, lock, s);
+    carried_take_over(l, lock, s);
     if (site->node->mode == LOCK_ALONE) {
         site->left = lock_count_turn(lock);
     } else {
@@ -166,7 +166,7 @@ static void lock_serve(struct locks *l, struct lock *lock, uint32_t s)
 
     if (site->joins)
         lock_join(l, lock, s);
-    while (!site->joins && l->grants && (c = lock_first(lock)) && !old_encumbers(lock, c) &&
+    while (!site->joins && l->grants && (c = lock_first(lock)) && !carried_encumbers(lock, c) &&
            !(lock->convert && convert_forbids(lock, c->mode)) && (site->left || lock_begins_anew(lock, site)) &&
            (lock->slots || c->mode == site->node->mode) && lock_has_fences(l, lock) &&
            (shares ? !report_has_rivals(l, lock, site->node->mode) : lock_is_free(l, lock, site, c))) {
@@ -211,14 +211,14 @@ static bool lock_knows_mode(struct locks *l, const struct lock *lock, uint32_t m
 /* Does an idle site have a reason to request, given that `asking` sites of this member already wait? */
 static bool lock_wants_more(struct locks *l, const struct lock *lock, uint32_t asking)
 {
-    uint32_t old = lock->old ? lock->old->held : 0;
-    bool served = l->grants && lock->waiters && !old_encumbers(lock, lock_first(lock)) &&
+    uint32_t carried = lock->carried ? lock->carried->held : 0;
+    bool served = l->grants && lock->waiters && !carried_encumbers(lock, lock_first(lock)) &&
                   !(lock->convert && convert_forbids(lock, lock_first(lock)->mode)) && lock_has_fences(l, lock);
 
     /* The carried-over holders cannot be taken over. Waiting clients cannot share with them, and wait for the release. */
-    if (old && !lock_knows_mode(l, lock, lock->old->mode))
+    if (carried && !lock_knows_mode(l, lock, lock->carried->mode))
         return false;
-    return asking < (lock->slots ? old + (served ? lock->waiters : 0) : old || served);
+    return asking < (lock->slots ? carried + (served ? lock->waiters : 0) : carried || served);
 }
 
 /* The policies have changed. A waiting client that has said nothing of the kind gets the kind of the new policy. A client that waits
@@ -252,7 +252,7 @@ void lock_begin_view(struct locks *l, struct lock *lock)
         lock_find_policy(l, lock);
     lock->view = l->number;
     names_find_home(l, lock);
-    old_begin_view(l, lock);
+    carried_begin_view(l, lock);
     instance_end(l, lock);
     report_end(lock);
     convert_end(lock);
@@ -268,10 +268,10 @@ static void lock_prepare(struct locks *l, struct lock *lock)
     const struct claim *c;
 
     if (!lock->looked)
-        old_look(l, lock);
+        carried_look(l, lock);
     kind_fix(l, lock);
     c = lock_first(lock);
-    if (!c || old_is_unclear(lock) || lock->frozen)
+    if (!c || carried_is_unclear(lock) || lock->frozen)
         return;
     if (!lock->known || lock->slots != c->slots)
         kind_want(l, lock, c->slots);
@@ -282,7 +282,9 @@ static void lock_prepare(struct locks *l, struct lock *lock)
 /* Site `s` requests its critical section for the first client that waits, or for carried-over holders. */
 static void lock_request(struct locks *l, struct lock *lock, uint32_t s)
 {
-    uint32_t mode = lock->slots ? LOCK_ALONE : lock->old && lock->old->held ? lock->old->mode : lock_first(lock)->mode;
+    uint32_t mode = lock->slots                            ? LOCK_ALONE
+                    : lock->carried && lock->carried->held ? lock->carried->mode
+                                                           : lock_first(lock)->mode;
 
     lock->alone = !lock->slots;
     instance_request(l, lock, s, mode); /* a message for another member shows that it is not */
@@ -306,8 +308,8 @@ void lock_work(struct locks *l, struct lock *lock)
         !(lock->looked && lock->known && !lock->mixed && lock_first(lock)->slots == lock->slots))
         lock_prepare(l, lock);
     again = l->open && lock->known && !lock->frozen && lock_is_wanted(lock);
-    if (again && lock->old)
-        old_tell_home(l, lock);
+    if (again && lock->carried)
+        carried_tell_home(l, lock);
 
     while (again) {
         uint32_t asking = 0, sites = lock_sites(lock);
@@ -327,7 +329,7 @@ void lock_work(struct locks *l, struct lock *lock)
                 instance_release(l, lock, s);
                 again = true;
             }
-            if (site->node->phase == DME_IDLE && (lock->waiters || lock->old) && lock_wants_more(l, lock, asking)) {
+            if (site->node->phase == DME_IDLE && (lock->waiters || lock->carried) && lock_wants_more(l, lock, asking)) {
                 asking++;
                 lock_request(l, lock, s);
                 again = true;
@@ -345,6 +347,6 @@ void lock_work(struct locks *l, struct lock *lock)
     if (lock->waiters == 0 && lock->site && lock->site->node->phase == DME_IDLE)
         instance_rest(l, lock);
     /* The only member of a view can remove the lock: no other member knows its kind. */
-    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->rest && !lock->old && !lock->convert)
+    if (l->view.n == 1 && lock->waiters == 0 && !lock->site && !lock->dormant && !lock->carried && !lock->convert)
         names_remove(l, lock);
 }

@@ -117,8 +117,8 @@ struct lock *names_add(struct locks *l, const char *name, size_t name_len)
 static void names_free_one(struct lock *lock)
 {
     slab_free(lock->site);
-    slab_free(lock->rest);
-    free(lock->old);
+    slab_free(lock->dormant);
+    free(lock->carried);
     free(lock->reports);
     free(lock->retire);
     free(lock->convert);

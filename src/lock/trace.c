@@ -252,7 +252,7 @@ static void trace_print_piece(const struct locks *l, const struct bytes *piece, 
 void trace_print(struct locks *l, const struct lock *lock, const char *name, size_t name_len, uint64_t view,
                  struct bytes *to)
 {
-    bool here = lock && lock->view == l->number, fresh = !here || (!lock->site && !lock->rest);
+    bool here = lock && lock->view == l->number, fresh = !here || (!lock->site && !lock->dormant);
     struct trace_lock *at = here ? trace_place(&l->trace, lock->hash) : NULL;
     const struct lock_kind *kind = instance_kind(l, names_policy(l, name, name_len), here ? lock->slots : 0);
 

@@ -339,7 +339,7 @@ void node_free_parts(struct node *node)
     while (node->retired)
         node_forget_retired(node);
     bytes_free(&node->turn.log);
-    due_free(&node->due);
+    deadlines_free(&node->due);
     admin_free(&node->admin);
     history_free(&node->history);
     agreed_free(node);
@@ -448,7 +448,7 @@ bool node_is_busy(const struct node *node)
 
 uint64_t node_due_ms(const struct node *node)
 {
-    const struct claim *c = due_first(&node->due);
+    const struct claim *c = deadlines_first(&node->due);
     uint64_t due = c ? c->due_ms : UINT64_MAX, other;
 
     if (!ring_empty(&node->confirming) && (other = session_lapse_ms(node)) < due)

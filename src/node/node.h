@@ -129,7 +129,7 @@ struct node {
     struct node_turn turn;
     struct link_self self;
     struct locks locks;
-    struct due due;
+    struct deadlines due;
     struct admin admin;
     struct deadlocks deadlocks;
     struct keep keep;

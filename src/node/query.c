@@ -86,7 +86,7 @@ static uint64_t query_age(const struct ring *claims, uint64_t now_ms)
 /* The longest time for which a client has held the lock. Each ring has its holders in the order of their grants. */
 static uint64_t query_longest_hold(const struct lock *lock, uint64_t now_ms)
 {
-    uint64_t longest = lock->old ? query_age(&lock->old->holders, now_ms) : 0;
+    uint64_t longest = lock->carried ? query_age(&lock->carried->holders, now_ms) : 0;
 
     for (uint32_t s = 0; lock->site && s < lock_sites(lock); s++) {
         uint64_t age = query_age(&lock->site[s].holders, now_ms);

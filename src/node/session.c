@@ -131,7 +131,7 @@ static void session_take_out(struct claim *c)
     if (s->left > session_claims(s))
         s->left = session_claims(s);
     s->values -= c->value ? c->value->len : 0;
-    due_clear(&s->node->due, c);
+    deadlines_clear(&s->node->due, c);
     ring_cut(&c->in_renewed);
     ring_cut(&c->in_session);
     if (s->task == SESSION_DISCARDS && ring_empty(&s->claims)) {
@@ -431,7 +431,7 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
 
     if (span_ms < UINT64_MAX - now_ms) {
         c->due_ms = now_ms + span_ms;
-        due_set(&c->session->node->due, c);
+        deadlines_set(&c->session->node->due, c);
     }
 }
 
@@ -440,7 +440,7 @@ static void session_set_due(struct claim *c, uint64_t span_ms)
 void session_begin_ttl(struct claim *c, uint64_t ttl_ms)
 {
     if (c->due_slot)
-        due_clear(&c->session->node->due, c);
+        deadlines_clear(&c->session->node->due, c);
     if (ttl_ms)
         session_set_due(c, keep_is_token(c->session->kept) ? promise_stretch_ms(ttl_ms) : ttl_ms);
 }
@@ -716,7 +716,7 @@ bool session_lingers(struct claim *c)
     struct node *node = c->session->node;
 
     if (c->kept) {
-        due_clear(&node->due, c);
+        deadlines_clear(&node->due, c);
         keep_free_claim(c);
     }
     if (c == c->session->waiting || c->session->vouched_ms <= node->now_ms)
@@ -726,7 +726,7 @@ bool session_lingers(struct claim *c)
     if (!node->conf.lease_ms && !c->session->remote && !(c->session->kept && c->session->orphan) &&
         c->due_ms > node->now_ms + LONE_LINGER_MS)
         c->due_ms = node->now_ms + LONE_LINGER_MS;
-    due_set(&node->due, c);
+    deadlines_set(&node->due, c);
     return true;
 }
 
@@ -734,7 +734,7 @@ static void session_due(struct claim *c)
 {
     struct node *node = c->session->node;
 
-    due_clear(&node->due, c);
+    deadlines_clear(&node->due, c);
     if (c->state == CLAIM_WAITING)
         locks_time_out(&node->locks, c);
     else if (c == c->session->waiting || !ring_empty(&c->in_list)) /* its client will be told of its outcome */
@@ -749,7 +749,8 @@ void session_all_due(struct node *node)
 {
     struct claim *c;
 
-    for (uint32_t left = session_piece(node); left && (c = due_first(&node->due)) && c->due_ms <= node->now_ms; left--)
+    for (uint32_t left = session_piece(node); left && (c = deadlines_first(&node->due)) && c->due_ms <= node->now_ms;
+         left--)
         session_due(c);
 }
 
@@ -778,7 +779,7 @@ void session_suspend(struct session *s)
 
         c->uncertain = true;
         if (c->state == CLAIM_HELD) /* a claim that lingers keeps its deadline */
-            due_clear(&s->node->due, c);
+            deadlines_clear(&s->node->due, c);
     }
 }
 

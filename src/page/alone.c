@@ -1,5 +1,5 @@
 /* alone.c - what a page does not have: threads, mmap, files and a terminal. The Makefile compiles the module with these
- * functions in place of crew_search and lean_search (check/search.h), of the line of progress and the colours
+ * functions in place of parallel_search and fingerprint_search (check/search.h), of the line of progress and the colours
  * (cli/progress.h), and of files and pictures (cli/cli.h).
  *
  * The page asks for no search with threads or fingerprints: page_check refuses both. The only file is standard
@@ -11,7 +11,7 @@
 #include <assert.h>
 #include <string.h>
 
-void page_crew_search(struct search *s, uint32_t threads, struct search_finding *finding)
+void page_parallel_search(struct search *s, uint32_t threads, struct search_finding *finding)
 {
     (void)s;
     (void)threads;
@@ -19,7 +19,7 @@ void page_crew_search(struct search *s, uint32_t threads, struct search_finding 
     assert(!"there is one thread");
 }
 
-void page_lean_search(struct search *s, const uint32_t *start, struct search_finding *finding)
+void page_fingerprint_search(struct search *s, const uint32_t *start, struct search_finding *finding)
 {
     (void)s;
     (void)start;

@@ -93,7 +93,7 @@ static void faults_exile(struct world *w)
             continue;
         if (s->waiting && s->waiting->state == CLAIM_WAITING && world_below(w, 2)) {
             s->waiting->due_ms = m->node.now_ms;
-            due_set(&m->node.due, s->waiting);
+            deadlines_set(&m->node.due, s->waiting);
         }
         world_deliver(
             w, x->machine,
