@@ -224,7 +224,7 @@ config ant set policies "$dir/new.conf"
 tell $? "neither the lease nor the policies"
 
 # A build that says nothing of agreed settings, as earlier ones.
-if [ "$MODE" = release ] && plant src/serve/serve.c 's/\.invite = serve_invite/.unsettled = true, &/'; then
+if [ "$MODE" = release ] && plant src/serve/serve.c 's/\.invite = serve_invite/.without_settings = true, &/'; then
     members="eel=127.0.0.1:$((base + 20)),fox=127.0.0.1:$((base + 21)),gnu=127.0.0.1:$((base + 22))"
     begin eel 2000
     begin fox 2000

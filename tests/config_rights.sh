@@ -211,7 +211,7 @@ config ant set rights "$dir/rights.conf"
 tell $? "without a majority nothing is changed, and that is said"
 
 # A build that knows of agreed settings, and not of agreed rights.
-if [ "$MODE" = release ] && plant src/serve/serve.c 's/\.invite = serve_invite/.unruled = true, &/'; then
+if [ "$MODE" = release ] && plant src/serve/serve.c 's/\.invite = serve_invite/.without_rights = true, &/'; then
     members="eel=127.0.0.1:$((base + 20)),gnu=127.0.0.1:$((base + 22))"
     serve eel --name eel --members "$members"
     new=$DIBS DIBS=$dir/dibs

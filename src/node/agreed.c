@@ -184,7 +184,7 @@ bool agreed_is_able(const struct node *node, uint32_t k)
 {
     const struct member *m = node->member[k];
 
-    return k == node->place ? !node->conf.unsettled : m->able == m->link.peer_incarnation && m->able;
+    return k == node->place ? !node->conf.without_settings : m->able == m->link.peer_incarnation && m->able;
 }
 
 uint64_t agreed_file_ms(const struct node *node, uint32_t k)

@@ -303,12 +303,12 @@ static void message_hear_wish(struct node *node, uint32_t k, struct unpack *u)
 void message_send_ability(const struct node *node, struct member *m)
 {
     uint8_t note[1 + 1 + 8 + 1 + 8 + 8 + 8 + 1], *at = note;
-    bool rules = !node->conf.unruled;
+    bool rules = !node->conf.without_rights;
 
-    if (!node->agree || node->conf.unsettled)
+    if (!node->agree || node->conf.without_settings)
         return;
     at = pack_number(pack_number(pack_number(at, NOTE_WISH, 1), ABILITY, 1), node->file_lease_ms, 8);
-    if (node->conf.find_algorithm && !node->conf.unpoliced) {
+    if (node->conf.find_algorithm && !node->conf.without_policies) {
         at = pack_number(pack_number(at, rules ? 24 : 16, 1), policies_file(node, node->place), 8);
         at = pack_number(at, node->conf.algorithms, 8);
         if (rules)

@@ -73,10 +73,10 @@ struct node_conf {
     /* The next four are for the simulation of members of earlier builds. patient: the member does not hurry for another one (README.md of
      * src/member, "How long an orderly restart takes"). */
     bool patient;
-    bool unsettled; /* it does not say that it knows of agreed settings (agreed.h) */
-    bool unpoliced; /* it says that it knows of an agreed lease, but not that it knows of agreed policies */
-    bool unruled;   /* it says that it knows of both, but not that it knows of agreed rights */
-    void *user;     /* the first argument of the functions below */
+    bool without_settings; /* it does not say that it knows of agreed settings (agreed.h) */
+    bool without_policies; /* it says that it knows of an agreed lease, but not that it knows of agreed policies */
+    bool without_rights;   /* it says that it knows of both, but not that it knows of agreed rights */
+    void *user;            /* the first argument of the functions below */
     uint64_t (*random)(void *user);
     /* Returns null, or why there is no memory for a client's request. If the pointer is null, there always is. */
     const char *(*is_short)(void *user);

@@ -161,7 +161,7 @@ bool policies_is_able(const struct node *node, uint32_t k)
 {
     if (!agreed_is_able(node, k))
         return false;
-    return k == node->place ? node->conf.find_algorithm && !node->conf.unpoliced
+    return k == node->place ? node->conf.find_algorithm && !node->conf.without_policies
                             : node->member[k]->file_policies && node->member[k]->able == node->member[k]->able_policies;
 }
 

@@ -187,7 +187,7 @@ bool rules_is_able(const struct node *node, uint32_t k)
 {
     if (!policies_is_able(node, k))
         return false;
-    return k == node->place ? !node->conf.unruled : node->member[k]->able_rights == node->member[k]->able;
+    return k == node->place ? !node->conf.without_rights : node->member[k]->able_rights == node->member[k]->able;
 }
 
 uint64_t rules_file(const struct node *node, uint32_t k)

@@ -208,13 +208,13 @@ void allowed_check_grant(struct world *w, uint32_t i, const struct soak_conn *x,
     if (rights->len && !allowed_by(rights->text, allowed_key(w, x->client), clients_names[name], mode, false))
         world_fail(w, "I34: client %u of %s is granted %s, which the rights of view %llu do not allow", x->client,
                    w->machine[i].name, clients_names[name], (unsigned long long)rights->set);
-    if (rights->set < w->settled_rights && !w->mix.wild_clocks && !w->mix.standstill)
+    if (rights->set < w->told_rights && !w->mix.wild_clocks && !w->mix.standstill)
         world_fail(
             w,
             "I34: client %u of %s is granted %s by the rights of view %llu, though an operator was told that all "
             "members have those of view %llu",
             x->client, w->machine[i].name, clients_names[name], (unsigned long long)rights->set,
-            (unsigned long long)w->settled_rights);
+            (unsigned long long)w->told_rights);
 }
 
 /* Does the claim count for clients with this label? */
@@ -309,8 +309,8 @@ void allowed_look(struct world *w, uint32_t i)
 {
     const struct node *node = &w->machine[i].node;
 
-    if (w->mix.rights && w->machine[i].runs && node->view.rights.set > w->settled_rights && !rules_are_changing(node))
-        w->settled_rights = node->view.rights.set;
+    if (w->mix.rights && w->machine[i].runs && node->view.rights.set > w->told_rights && !rules_are_changing(node))
+        w->told_rights = node->view.rights.set;
 }
 
 /* A machine has installed this view. */
@@ -321,8 +321,8 @@ void allowed_check(struct world *w, const struct view *view)
     for (uint32_t k = 0; view->rights.set == view->number && k < w->n; k++) {
         uint32_t place = view_find_name(view, w->machine[k].name, strlen(w->machine[k].name));
 
-        if ((w->mix.unsettled | w->mix.unpoliced | w->mix.unruled) >> k & 1 && place != VIEW_MEMBERS_MAX &&
-            view->member[place].incarnation)
+        if ((w->mix.without_settings | w->mix.without_policies | w->mix.without_rights) >> k & 1 &&
+            place != VIEW_MEMBERS_MAX && view->member[place].incarnation)
             world_fail(w, "I34: rights are agreed, though %s is of an earlier build", w->machine[k].name);
     }
 }

@@ -271,9 +271,10 @@ static void machine_init_node(struct world *w, uint32_t i)
                   .fence = w->mix.no_calendar ? 0 : SOAK_CALENDAR_US + w->now_us,
                   .fence_leap = w->mix.short_leap ? 1 << 8 : 0,
                   .patient = w->mix.patient >> i & 1,
-                  .unsettled = !(w->mix.config || w->mix.policies || w->mix.rights) || w->mix.unsettled >> i & 1,
-                  .unpoliced = w->mix.unpoliced >> i & 1,
-                  .unruled = w->mix.unruled >> i & 1,
+                  .without_settings =
+                      !(w->mix.config || w->mix.policies || w->mix.rights) || w->mix.without_settings >> i & 1,
+                  .without_policies = w->mix.without_policies >> i & 1,
+                  .without_rights = w->mix.without_rights >> i & 1,
                   .user = m,
                   .random = machine_random,
                   .audit = machine_audit,
@@ -349,7 +350,7 @@ void machines_found(struct world *w)
     kept_excuse_all(w);
     checks_begin(w);
     w->founders = w->n;
-    w->newest.number = w->opened = w->settled_rights = 0;
+    w->newest.number = w->opened = w->told_rights = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         if (w->machine[i].runs)
             machine_crash(w, i);

@@ -31,16 +31,16 @@ void operators_draw(struct world *w)
                            .hold_ms = 3000,
                            .think_ms = 20};
     m->amnesia = m->slow && world_below(w, 2);
-    m->unsettled = w->conf->seed % 8 == 7 ? 1u << world_below(w, w->n) : 0;
+    m->without_settings = w->conf->seed % 8 == 7 ? 1u << world_below(w, w->n) : 0;
     m->policies = w->conf->seed % 3 == 2;
     if (m->policies) {
         m->one_name = false;
         m->hold_ms = 300;
         m->think_ms = 100;
         m->piece = world_below(w, 2) ? 0 : 4;
-        m->unpoliced = w->conf->seed % 12 == 5 ? 1u << world_below(w, w->n) : 0;
+        m->without_policies = w->conf->seed % 12 == 5 ? 1u << world_below(w, w->n) : 0;
         m->rights = w->conf->seed % 6 == 2;
-        m->unruled = w->conf->seed % 24 == 14 ? 1u << world_below(w, w->n) : 0;
+        m->without_rights = w->conf->seed % 24 == 14 ? 1u << world_below(w, w->n) : 0;
     }
 }
 
@@ -154,7 +154,7 @@ static void operators_set(struct world *w)
         return;
     if (world_below(w, 2)) /* half of the changes are large */
         ms = leases_ms[node->conf.lease_ms < SOAK_LEASE_MS ? 3 : 0];
-    if (w->mix.unsettled && ms < SOAK_LEASE_MS) /* operators_settle could not take it back */
+    if (w->mix.without_settings && ms < SOAK_LEASE_MS) /* operators_restore_lease could not take it back */
         ms = SOAK_LEASE_MS;
     longer = ms > node->conf.lease_ms;
     snprintf(value, sizeof value, "%u", ms);
@@ -189,12 +189,12 @@ void operators_happen(struct world *w)
 
 /* The faults have ended. An operator sets the usual lease: for some clients, answers take so long that a validity of a shorter lease is
  * always over when it arrives. Returns true if the lease is the usual one. */
-bool operators_settle(struct world *w)
+bool operators_restore_lease(struct world *w)
 {
     const struct settings_lease *s = &w->newest.lease;
     bool asked = false;
 
-    if (!w->mix.config || w->mix.unsettled ||
+    if (!w->mix.config || w->mix.without_settings ||
         (settings_target_ms(s, SOAK_LEASE_MS) == SOAK_LEASE_MS && !settings_is_under_way(s)))
         return true;
     for (uint32_t i = 0; !asked && i < w->n; i++)
@@ -210,7 +210,7 @@ static void operators_check_policies(struct world *w, const struct view *view)
     for (uint32_t k = 0; view->policies.set == view->number && k < w->n; k++) {
         uint32_t place = view_find_name(view, w->machine[k].name, strlen(w->machine[k].name));
 
-        if ((w->mix.unsettled | w->mix.unpoliced) >> k & 1 && place != VIEW_MEMBERS_MAX &&
+        if ((w->mix.without_settings | w->mix.without_policies) >> k & 1 && place != VIEW_MEMBERS_MAX &&
             view->member[place].incarnation)
             world_fail(w, "policies are agreed, though %s is of an earlier build", w->machine[k].name);
     }
@@ -262,7 +262,7 @@ void operators_check(struct world *w, uint32_t i)
     for (uint32_t k = 0; s->set == node->view.number && k < w->n; k++) {
         uint32_t place = view_find_name(&node->view, w->machine[k].name, strlen(w->machine[k].name));
 
-        if (w->mix.unsettled >> k & 1 && place != VIEW_MEMBERS_MAX && node->view.member[place].incarnation)
+        if (w->mix.without_settings >> k & 1 && place != VIEW_MEMBERS_MAX && node->view.member[place].incarnation)
             world_fail(w, "a lease is agreed, though %s is of an earlier build", w->machine[k].name);
     }
     operators_check_policies(w, &node->view);

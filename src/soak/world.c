@@ -529,7 +529,7 @@ static void world_run(struct world *w)
     w->calm = true;
     calm_us = w->now_us;
     while (!w->report->failure[0] && !w->mix.wild_clocks &&
-           !(operators_settle(w) && world_is_whole(w) && clients_at_rest(w) && kept_agree(w))) {
+           !(operators_restore_lease(w) && world_is_whole(w) && clients_at_rest(w) && kept_agree(w))) {
         if (w->now_us - calm_us > CALM_LIMIT_S * 1000000ull) {
             for (uint32_t i = 0; i < w->n; i++)
                 world_trace(w, "%s: %s", w->machine[i].name, node_why_not(&w->machine[i].node));

@@ -301,18 +301,18 @@ struct soak_mix {
     bool resume;         /* all other clients use libdibs, and have kept sessions, too */
     bool hoard;          /* each machine has a client that holds many locks */
     bool crowd; /* if hoard: that of a slow machine holds very many locks; the others take and release them quickly */
-    uint32_t turn_us;   /* the longest time that a daemon needs for one piece of work */
-    bool waits;         /* daemons let letters wait for company (node_let_wait), some for longer than real ones */
-    bool config;        /* operators set the lease (operators.c) */
-    uint32_t unsettled; /* the set of machines whose build does not know of an agreed lease */
-    bool policies;      /* operators set policies */
-    bool kinds;         /* clients dispute the kinds of locks (kinds.c) */
-    uint32_t unpoliced; /* the set of machines whose build does not know of agreed policies */
-    bool rights;        /* operators set the rights of clients (allowed.c) */
-    uint32_t unruled;   /* the set of machines whose build does not know of agreed rights */
-    bool barriers;      /* connections break, and members crash, during the barriers of views (barriers.c) */
-    bool bursts;        /* after some faults, faults come ten times as often for up to two leases */
-    bool amnesia;       /* machines crash while their disks are writing, and no unfinished write is kept */
+    uint32_t turn_us; /* the longest time that a daemon needs for one piece of work */
+    bool waits;       /* daemons let letters wait for company (node_let_wait), some for longer than real ones */
+    bool config;      /* operators set the lease (operators.c) */
+    uint32_t without_settings; /* the set of machines whose build does not know of an agreed lease */
+    bool policies;             /* operators set policies */
+    bool kinds;                /* clients dispute the kinds of locks (kinds.c) */
+    uint32_t without_policies; /* the set of machines whose build does not know of agreed policies */
+    bool rights;               /* operators set the rights of clients (allowed.c) */
+    uint32_t without_rights;   /* the set of machines whose build does not know of agreed rights */
+    bool barriers;             /* connections break, and members crash, during the barriers of views (barriers.c) */
+    bool bursts;               /* after some faults, faults come ten times as often for up to two leases */
+    bool amnesia;              /* machines crash while their disks are writing, and no unfinished write is kept */
     /* Members change views in pieces of this size, their digests match many other names, and few idle locks are not dormant; 0: as usual. */
     uint32_t piece;
     uint32_t focus; /* the set of machines that most faults hit; 0: all alike */
@@ -390,8 +390,8 @@ struct world {
     uint64_t again_us; /* when all members but `spared` crash once more; or 0 */
     uint64_t cut_us;   /* when `spared` is cut off, or (`stops`) stopped; or 0 */
     struct soak_owned owned[SOAK_OWNED_MAX];
-    uint64_t owners;         /* the number of kept sessions that were put into `owned` so far */
-    uint64_t settled_rights; /* an operator was told that all members have the rights of this view, or later ones */
+    uint64_t owners;      /* the number of kept sessions that were put into `owned` so far */
+    uint64_t told_rights; /* an operator was told that all members have the rights of this view, or later ones */
     bool stops;
     uint32_t spared;
     bool alone;           /* the first machine runs a daemon alone, and no other runs */
@@ -738,7 +738,7 @@ void faults_crash_others(struct world *w, uint32_t spared);
 void operators_draw(struct world *w);
 void operators_happen(struct world *w);
 /* When the faults have ended: is the lease the usual one again? If not, an operator asks for it. */
-bool operators_settle(struct world *w);
+bool operators_restore_lease(struct world *w);
 /* A setting is to change: soon a member is cut off or stopped. */
 void operators_harm_by_shorter(struct world *w);
 /* An operator at machine i sets this key to the value, or (null) unsets it. Returns false if the daemon refuses that. */
