@@ -12,6 +12,8 @@
 
 const char *const check_verdicts[] = {"holds",      "exclusion", "deadlock",  "error",      "starvation",
                                       "overtaking", "blocking",  "invariant", "unfinished", NULL};
+_Static_assert(sizeof check_verdicts / sizeof check_verdicts[0] == CHECK_UNFINISHED + 2,
+               "a verdict has a name, and a null ends them");
 
 /* If the state space is infinite, the checker looks for starvation at CHECK_STARVE_FIRST states, and again whenever
  * their number has grown by the factor CHECK_STARVE_AGAIN. */

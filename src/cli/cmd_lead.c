@@ -35,6 +35,7 @@ int cmd_lead(int argc, char **argv)
 {
     struct lock_run w = {.forever = true, .yields = true, .wait_s = -1, .ttl_s = -1, .keep_s = 60, .grace_s = 5};
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
+    _Static_assert(sizeof backgrounds / sizeof backgrounds[0] == WRAP_LEAVE + 2, "a way to treat processes has a name");
     static char host[256];
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     const char *value = NULL;

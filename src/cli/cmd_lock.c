@@ -160,6 +160,7 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
 {
     struct lock_run w = {.wait_s = wait_s, .not_granted = LOCK_NOT_GRANTED, .ttl_s = -1, .keep_s = -1, .grace_s = 5};
     static const char *const backgrounds[] = {"wait", "end", "leave", NULL}; /* enum wrap_background */
+    _Static_assert(sizeof backgrounds / sizeof backgrounds[0] == WRAP_LEAVE + 2, "a way to treat processes has a name");
     const char **words = calloc((size_t)argc + 1, sizeof *words);
     struct lock_modes modes = {0};
     int names = -1; /* the words before --, if there is one */

@@ -12,6 +12,7 @@ enum {
 };
 
 static const char *const model_changes[] = {"none", "follow", "upgrade", "downgrade", NULL}; /* enum model_change */
+_Static_assert(sizeof model_changes / sizeof model_changes[0] == MODEL_DOWNGRADE + 2, "a change has a name");
 
 static void model_progress(uint64_t states, uint64_t waiting)
 {
@@ -49,6 +50,7 @@ static int model_find_mistake(const struct model *model, const char *name)
 static void model_print_json(const struct model_task *t, const struct model_result *r, const uint32_t *seen)
 {
     static const char *const verdicts[] = {"holds", "violated", "unfinished"};
+    _Static_assert(sizeof verdicts / sizeof verdicts[0] == MODEL_UNFINISHED + 1, "a verdict has a name");
     struct cli_json j = {.to = stdout};
 
     json_object(&j);

@@ -116,7 +116,8 @@ static void command_show_gap(struct client *c, const struct answer *a)
 
 static void command_show_claim(struct client *c, const struct answer *a, const struct claim_row *row, bool held)
 {
-    static const char *const states[ROW_STATES] = {"held", "lingers", "orphaned", "token"};
+    static const char *const states[] = {"held", "lingers", "orphaned", "token"};
+    _Static_assert(sizeof states / sizeof states[0] == ROW_STATES, "a state of a holder has a name");
 
     char value[VALUE_TEXT_MAX + 1];
 

@@ -13,6 +13,10 @@ static const char *const text_needs[] = {"fifo",      "reliable",  "alive",    "
 static const char *const text_families[] = {"permission", "quorum", "token", "central"};
 static const char *const text_news[] = {"DOWN", "CUT", "HEALED"};
 static const char *const text_phases[] = {"idle", "waiting", "inside"};
+_Static_assert(sizeof text_rules / sizeof text_rules[0] == DME_RULES, "a rule has a name");
+_Static_assert(sizeof text_families / sizeof text_families[0] == DME_CENTRAL + 1, "a family has a name");
+_Static_assert(sizeof text_news / sizeof text_news[0] == DME_HEALED - DME_NEWS + 1, "news have names");
+_Static_assert(sizeof text_phases / sizeof text_phases[0] == DME_INSIDE + 1, "a phase has a name");
 
 void dme_text_init(struct dme_text *text, char *buf, size_t size)
 {

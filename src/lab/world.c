@@ -433,6 +433,7 @@ static void world_print_effect(const struct lab_world *w, const struct world_mov
         [WORLD_CUT] = "",
         [WORLD_HEAL] = "",
     };
+    _Static_assert(sizeof verbs / sizeof verbs[0] == WORLD_HEAL + 1, "a move has a verb");
     const struct dme_node *node = w->node[move->site];
 
     if (move->type != DME_REQUEST || node->phase == DME_WAITING)

@@ -24,7 +24,8 @@
 
 /* ---------------------------------------------------------------------------------------------------------- claims */
 
-const char *const lock_mode_name[LOCK_MODES] = {"exclusive", "shared", "group", "slot"};
+const char *const lock_mode_name[] = {"exclusive", "shared", "group", "slot"};
+_Static_assert(sizeof lock_mode_name / sizeof lock_mode_name[0] == LOCK_MODES, "a mode has a name");
 
 const char *const loss_text[] = {"its TTL has run out",
                                  "it was taken away by force-unlock",

@@ -93,7 +93,7 @@ enum { LOCK_ALONE = 0, LOCK_SHARED = 1 };
 
 /* The mode as it is shown to people. */
 enum lock_mode { LOCK_MODE_EXCLUSIVE, LOCK_MODE_SHARED, LOCK_MODE_GROUP, LOCK_MODE_SLOT, LOCK_MODES };
-extern const char *const lock_mode_name[LOCK_MODES];
+extern const char *const lock_mode_name[]; /* LOCK_MODES of them */
 
 struct link;
 

@@ -3,11 +3,11 @@
 
 #include <stdio.h>
 
-const char *const audit_name[AUDIT_WHATS] = {
+const char *const audit_name[] = {
     "denied", "login", "login_refused", "force_unlock", "member",   "config",
     "drain",  "lost",  "deadlock",      "granted",      "released",
 };
-
+_Static_assert(sizeof audit_name / sizeof audit_name[0] == AUDIT_WHATS, "a sort of entries has a name");
 _Static_assert((int)AUDIT_WHATS <= (int)STATS_AUDITS, "each sort is counted");
 
 void audit_tell(const struct audit *a)

@@ -20,7 +20,7 @@ enum audit_what {
     AUDIT_RELEASED,      /* .. and has released it */
     AUDIT_WHATS
 };
-extern const char *const audit_name[AUDIT_WHATS];
+extern const char *const audit_name[]; /* AUDIT_WHATS of them */
 
 struct audit {
     enum audit_what what;

@@ -10,8 +10,10 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *const rights_names[RIGHTS_BITS] = {"lock", "shared", "watch", "force-unlock", "admin"};
-static const char *const rights_kinds[RIGHTS_KINDS] = {"any", "user", "group", "key", "cert", "auth"};
+static const char *const rights_names[] = {"lock", "shared", "watch", "force-unlock", "admin"};
+static const char *const rights_kinds[] = {"any", "user", "group", "key", "cert", "auth"};
+_Static_assert(sizeof rights_names / sizeof rights_names[0] == RIGHTS_BITS, "a right has a name");
+_Static_assert(sizeof rights_kinds / sizeof rights_kinds[0] == RIGHTS_KINDS, "a kind of subjects has a name");
 
 /* The next word of a line. */
 struct rights_word {

@@ -13,6 +13,8 @@
 
 const char *const record_level_name[] = {"error", "warning", "info", "debug", NULL};
 const char *const record_format_name[] = {"text", "json", "journal", NULL};
+_Static_assert(sizeof record_level_name / sizeof record_level_name[0] == RECORD_LEVELS + 1, "a level has a name");
+_Static_assert(sizeof record_format_name / sizeof record_format_name[0] == RECORD_FORMATS + 1, "a format has a name");
 
 /* A line of JSON stays valid when a text is cut: each text gets at most this much room, escapes included. Nine texts and
  * the rest fit. */

@@ -21,10 +21,10 @@ enum record_level {
     RECORD_DEBUG,   /* each connection */
     RECORD_LEVELS
 };
-extern const char *const record_level_name[RECORD_LEVELS + 1]; /* behind the last one is a null */
+extern const char *const record_level_name[]; /* behind the last one is a null */
 
 enum record_format { RECORD_TEXT, RECORD_JSON, RECORD_JOURNAL, RECORD_FORMATS };
-extern const char *const record_format_name[RECORD_FORMATS + 1];
+extern const char *const record_format_name[];
 
 enum { RECORD_FIELDS_MAX = 8, RECORD_LINE_MAX = 8192 };
 

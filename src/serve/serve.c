@@ -236,6 +236,7 @@ static void serve_end_turn(struct serve *s)
                                        [NODE_WRITTEN] = "the disk",
                                        [NODE_LEAVE] = "the end of the daemon",
                                        [NODE_GO_ON] = "commands of clients that had to wait"};
+    _Static_assert(sizeof what / sizeof what[0] == NODE_GO_ON + 1, "an event has a name");
     unsigned reads = s->turn.reads;
     uint64_t ms = 0, cpu_ms = 0, limit_ms = serve_lease_ms(s) / 8;
     int error;

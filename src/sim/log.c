@@ -12,6 +12,7 @@ static const char *const log_events[] = {
     [DME_RESTART] = "restart", [DME_JOIN] = "join",       [DME_LEAVE] = "leave",     [WORLD_CRASH] = "crash",
     [WORLD_CUT] = "cut",       [WORLD_HEAL] = "heal",
 };
+_Static_assert(sizeof log_events / sizeof log_events[0] == WORLD_HEAL + 1, "an event has a name");
 
 void sim_log_begin(struct sim_log *log, FILE *to, const struct sim_spec *spec)
 {

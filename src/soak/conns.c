@@ -132,6 +132,7 @@ void conns_close(struct world *w, struct soak_conn *x, bool goodbye)
 void conns_break(struct world *w, struct soak_conn *x, enum soak_break how)
 {
     static const char *const names[] = {"the daemon", "the client", "both"};
+    _Static_assert(sizeof names / sizeof names[0] == SOAK_BREAK_BOTH + 1, "each way to break has a name");
     uint64_t soon_us = w->now_us + conns_delay(w, x);
 
     world_trace(w, "the connection of client %u breaks; soon noticed by: %s", x->client, names[how]);
