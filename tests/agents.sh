@@ -90,7 +90,7 @@ tell $? "holders shows the agent, its key, and the user of its machine"
 tell $? "clients of two agents exclude each other"
 
 "$DIBS" force-unlock x --socket "$dir/one" >"$dir/out" 2>&1
-[ $? != 0 ] && grep -q 'key:farm has not the right force-unlock' "$dir/out"
+[ $? != 0 ] && grep -q 'key:farm does not have the right force-unlock' "$dir/out"
 tell $? "the owner of an agent's socket is no operator of the members"
 
 # ---- a member is killed
@@ -162,7 +162,7 @@ exec 8<>"$dir/go" # it does not wait for a reader
 until_true has_begun stop.out
 kill -STOP "$(cat "$dir/home.pid")"
 is_given_up() {
-    cat "$dir/ant.log" "$dir/bee.log" "$dir/cat.log" | grep -q 'is an agent that says nothing any more'
+    cat "$dir/ant.log" "$dir/bee.log" "$dir/cat.log" | grep -q 'is an agent that no longer answers'
 }
 until_true is_given_up
 tell $? "a member gives an agent up that is stopped"

@@ -88,7 +88,7 @@ says() { # STATUS LINE COMMAND...
 # The log of ant says this of a caller with this certificate: it tells of one refusal in a second.
 is_logged() { # FILE LINE
     as "$1" status
-    grep -qF -- "refused: it has a certificate that does not hold: $2" "$dir/ant.log"
+    grep -qF -- "refused: it has a certificate that is not accepted: $2" "$dir/ant.log"
 }
 
 # ------------------------------------------------------------------------------------------------------ three members
@@ -128,21 +128,21 @@ tell $? "without a name, the certificate is that of the host"
 as ci lock build-2 -- sh -c '"$0" holders build-2 --socket "$1" --format json' "$DIBS" "$dir/bee" >"$dir/out"
 grep -q '"from": *"127.0.0.1, cert:ci"' "$dir/out"
 tell $? "holders shows the name in the certificate"
-says 114 "cert:ci has not the right lock for \"deploy\", by the rule in $dir/rules.conf:2: allow cert:ci watch deploy" as ci lock deploy -- true
-says 114 'cert:ci has not the right lock for "page-1", as no rule' as ci lock page-1 -- true
+says 114 "cert:ci does not have the right lock for \"deploy\", by the rule in $dir/rules.conf:2: allow cert:ci watch deploy" as ci lock deploy -- true
+says 114 'cert:ci does not have the right lock for "page-1", as no rule' as ci lock page-1 -- true
 as web lock page-1 --shared -- true
 tell $? "a certificate for clients only does for a client"
-says 114 'cert:web has not the right lock for "page-1"' as web lock page-1 -- true
-says 1 'cert:operator.dibs has not the right force-unlock for "op-1", by the rule in' as operator force-unlock op-1
+says 114 'cert:web does not have the right lock for "page-1"' as web lock page-1 -- true
+says 1 'cert:operator.dibs does not have the right force-unlock for "op-1", by the rule in' as operator force-unlock op-1
 as ci may me lock build-1 >"$dir/out" && grep -q "^yes: cert:ci has the right lock" "$dir/out"
 tell $? "dibs may me: yes"
-! as ci may me lock deploy >"$dir/out" && grep -q "^no: cert:ci has not the right lock for \"deploy\", by the rule in $dir/rules.conf:2" "$dir/out"
+! as ci may me lock deploy >"$dir/out" && grep -q "^no: cert:ci does not have the right lock for \"deploy\", by the rule in $dir/rules.conf:2" "$dir/out"
 tell $? "dibs may me: no, by which rule"
 "$DIBS" may cert:ci lock build-1 --config "$dir/rules.conf" >"$dir/out" && grep -q "^yes: cert:ci" "$dir/out" &&
-    ! "$DIBS" may cert:ci lock deploy --socket "$dir/ant" >"$dir/out" && grep -q "^no: cert:ci has not the right lock.*rules.conf:2" "$dir/out"
+    ! "$DIBS" may cert:ci lock deploy --socket "$dir/ant" >"$dir/out" && grep -q "^no: cert:ci does not have the right lock.*rules.conf:2" "$dir/out"
 tell $? "dibs may tells it of others, from the file and by asking the daemon"
 rm -f "$dir/out"
-until_true grep -q 'audit: denied: client [0-9]* (cert:ci from .*): "deploy": cert:ci has not the right lock' "$dir/ant.log"
+until_true grep -q 'audit: denied: client [0-9]* (cert:ci from .*): "deploy": cert:ci does not have the right lock' "$dir/ant.log"
 tell $? "and the audit trail has the name"
 
 # ------------------------------------------------------------------------------------------- which daemon is the right one
@@ -167,11 +167,11 @@ poses() { # FILE LINE: the holder of this certificate answers in place of ant, a
     kill $poser
     wait $poser 2>/dev/null
 }
-poses web "the daemon has a certificate that does not hold: it is not for a daemon; its extendedKeyUsage has no serverAuth"
-poses sly "the daemon has a certificate that does not hold: it is not for a daemon; its extendedKeyUsage has no serverAuth"
+poses web "the daemon has a certificate that is not accepted: it is not for a daemon; its extendedKeyUsage has no serverAuth"
+poses sly "the daemon has a certificate that is not accepted: it is not for a daemon; its extendedKeyUsage has no serverAuth"
 poses gone 'the daemon has a certificate for other names (gone) than "ant"'
-poses false "the daemon has a certificate that does not hold: no authority in $dir/ours.pem has issued it; compare --ca on both sides"
-poses oldant "the daemon has a certificate that does not hold: it has expired, at 2001-02-01 00:00:00 UTC; it has to be renewed"
+poses false "the daemon has a certificate that is not accepted: no authority in $dir/ours.pem has issued it; compare --ca on both sides"
+poses oldant "the daemon has a certificate that is not accepted: it has expired, at 2001-02-01 00:00:00 UTC; it has to be renewed"
 
 # ------------------------------------------------------------------------------------------- certificates that do not hold
 
@@ -194,12 +194,12 @@ revoke() { # FILE OPTION...: a list that has it, behind the authority
     kill -HUP "$(cat "$dir/ant.pid")"
 }
 as gone lock build-1 -- true 2>"$dir/said"
-grep -q "cert:gone has not the right lock" "$dir/said"
+grep -q "cert:gone does not have the right lock" "$dir/said"
 tell $? "a client with a good certificate comes in"
 revoke gone
 until_true grep -q "SIGHUP: keys and certificates were read again" "$dir/ant.log"
 says 1 "the daemon says that our certificate, $dir/gone.pem, was revoked; ask its authority for another one" as gone status
-until_true is_logged gone "its authority has revoked it; it takes a new one" && as ci status >/dev/null
+until_true is_logged gone "its authority has revoked it; get a new one" && as ci status >/dev/null
 tell $? "with a revocation list, that one is refused, and no other"
 revoke - -crl_lastupdate 20010101000000Z -crl_nextupdate 20010201000000Z
 until_true sh -c "[ \$(grep -c 'SIGHUP: keys and certificates were read again' '$dir/ant.log') = 2 ]"
@@ -211,7 +211,7 @@ until_true as ci status
 tell $? "and a new one does"
 issue ours -revoke "$dir/ant.pem" && issue ours -gencrl -out "$dir/list.pem" && cat "$dir/ours.pem" "$dir/list.pem" >"$dir/ours-list.pem"
 # shellcheck disable=SC2046
-says 1 "the daemon has a certificate that does not hold: its authority has revoked it; it takes a new one" \
+says 1 "the daemon has a certificate that is not accepted: its authority has revoked it; get a new one" \
     "$DIBS" status --connect "ant=$ant" $(with ci ours-list)
 
 # --------------------------------------------------------------------------------------------------- mistakes in files
@@ -287,8 +287,8 @@ ${CC:-cc} -std=c11 -Wall -Wextra -Werror $sanitizers -Iinclude -o "$dir/program"
 tell $? "a program compiles with the options of the header"
 [ "$("$dir/program" "bee=$bee" "$dir/ci.pem" "$dir/ci.key" "$dir/ours.pem")" = "0 locked" ]
 tell $? "libdibs: by a certificate"
-[ "$("$dir/program" "bee=$bee" "$dir/web.pem" "$dir/web.key" "$dir/ours.pem" | cut -c 1-40)" = '-7 cert:web has not the right lock for "' ]
-tell $? "libdibs: another one has not the right"
+[ "$("$dir/program" "bee=$bee" "$dir/web.pem" "$dir/web.key" "$dir/ours.pem" | cut -c 1-46)" = '-7 cert:web does not have the right lock for "' ]
+tell $? "libdibs: another one does not have the right"
 "$dir/program" "bee=$bee" "$dir/none.pem" "$dir/ci.key" "$dir/ours.pem" | grep -q '^-8 cannot read .*/none.pem: No such file'
 tell $? "libdibs: a file that is not there is a mistake"
 "$dir/program" "ant=$bee" "$dir/ci.pem" "$dir/ci.key" "$dir/ours.pem" | grep -q '^-7 the daemon has a certificate for other names (bee) than "ant"'
@@ -311,7 +311,7 @@ until_true is_ready local
 tell $? "an agent proves by a certificate who it is, and verifies its member's"
 "$DIBS" lock --socket "$dir/local" build-3 -- "$DIBS" holders build-3 --socket "$dir/bee" >"$dir/out" && grep -q 'from 127.0.0.1, cert:ci, agent local: user' "$dir/out"
 tell $? "holders shows its name, and the user of its machine"
-says 114 "cert:ci has not the right lock for \"deploy\", by the rule in $dir/rules.conf:2" "$DIBS" lock deploy --socket "$dir/local" -- true
+says 114 "cert:ci does not have the right lock for \"deploy\", by the rule in $dir/rules.conf:2" "$DIBS" lock deploy --socket "$dir/local" -- true
 kill -HUP "$(cat "$dir/local.pid")"
 until_true grep -q 'SIGHUP: the certificate was read again, for connections to come' "$dir/local.log" && is_ready local
 tell $? "SIGHUP makes an agent read its certificate again"
@@ -349,7 +349,7 @@ until_true is_ready solo
 tell $? "a daemon with both takes either"
 # shellcheck disable=SC2046
 "$DIBS" force-unlock x --connect "ant=$solo" $(with operator) 2>&1 | grep -q 'no client holds "x"' &&
-    "$DIBS" force-unlock x --connect "ant=$solo" $(with ci) 2>&1 | grep -q "takes an operator"
+    "$DIBS" force-unlock x --connect "ant=$solo" $(with ci) 2>&1 | grep -q "needs an operator"
 tell $? "without rules, the certificate for operator.dibs is an operator's, and others are not"
 end_daemon solo
 

@@ -103,7 +103,7 @@ printf 'policy build-* slots=3\n' | timeout 120 "$DIBS" config set policies - --
     echo 'policy build-* algorithm=swaroop-singh slots-algorithm=central slots=3' >"$dir/expected" && same_policies ant bee cat
 tell $? "they are read from standard input, too"
 "$DIBS" config set policies "$dir/new.conf" --connect "127.0.0.1:$((base + 10))" >"$dir/out" 2>"$dir/err"
-[ $? = 1 ] && says 'takes an operator' && same_policies ant
+[ $? = 1 ] && says 'needs an operator' && same_policies ant
 tell $? "only an operator may change them"
 
 # A lock with two holders, of three slots. Then it has one.
@@ -143,7 +143,7 @@ config ant set leash 500
 [ $? = 2 ] && says 'there is no setting "leash"'
 tell $? "and so is another setting"
 "$DIBS" config set lease 500 --connect "127.0.0.1:$((base + 10))" >"$dir/out" 2>"$dir/err"
-[ $? = 1 ] && says 'takes an operator' && uses ant 3000
+[ $? = 1 ] && says 'needs an operator' && uses ant 3000
 tell $? "only an operator may change it"
 
 # Two operators at once: one of them has it, and the other one is told, unless it came when the first change had ended.

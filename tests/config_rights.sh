@@ -77,7 +77,7 @@ allow user:$(id -u) none *
 END2
 config bee set rights "$dir/rights.conf" && says '^rights, 3 rules, 1 limits, 1 logins, agreed in view .* at member bee$'
 tell $? "rights are set, at any member"
-refused deploy 'key:ci has not the right lock for "deploy", as no rule in the agreed rights is about both' ant bee cat
+refused deploy 'key:ci does not have the right lock for "deploy", as no rule in the agreed rights is about both' ant bee cat
 tell $? "when the command has ended, every member uses them"
 cat >"$dir/expected" <<END2
 allow key:boss watch,admin *
@@ -94,10 +94,10 @@ rm "$dir/held"
 wait $holder
 tell $? "its holder has not noticed"
 wait $waiter
-[ $? != 0 ] && [ ! -e "$dir/granted" ] && grep -q 'key:ci has not the right lock for "deploy"' "$dir/waiter.err"
+[ $? != 0 ] && [ ! -e "$dir/granted" ] && grep -q 'key:ci does not have the right lock for "deploy"' "$dir/waiter.err"
 tell $? "the client that waited is refused when its turn comes"
 "$DIBS" may key:ci force-unlock build-1 --socket "$dir/cat" >"$dir/out" 2>"$dir/err"
-[ $? = 1 ] && says '^no: key:ci has not the right force-unlock for "build-1", by the rule in the agreed rights, line 2: allow key:ci lock,watch build-\*$'
+[ $? = 1 ] && says '^no: key:ci does not have the right force-unlock for "build-1", by the rule in the agreed rights, line 2: allow key:ci lock,watch build-\*$'
 tell $? "dibs may names the line of the agreed rights"
 grep -q 'audit: config: client .*: set rights, 3 rules, 1 limits, 1 logins, digest' "$dir/bee.log" &&
     grep -q 'the rights of clients are others from this view on, set by .* at member bee$' "$dir/cat.log" && grep -q 'audit: denied: .*key:ci' "$dir/ant.log"
@@ -110,23 +110,23 @@ hidden() { # KEY
     as "$1" cat config show && says '^rights, 3 rules' && ! says pbkdf2
 }
 hidden ci && as ci cat config show rights
-[ $? = 1 ] && says 'key:ci has not the right admin' && ! says pbkdf2 && as boss cat config show rights && says pbkdf2
+[ $? = 1 ] && says 'key:ci does not have the right admin' && ! says pbkdf2 && as boss cat config show rights && says pbkdf2
 tell $? "hashes are shown to clients with the right admin, and to no others"
 as ci cat config set rights "$dir/rights.conf"
-[ $? = 1 ] && says 'key:ci has not the right admin' && same_rights ant
+[ $? = 1 ] && says 'key:ci does not have the right admin' && same_rights ant
 tell $? "and only they may change rights"
 
 # No client locks itself out by accident, and none the owner of the socket.
 echo 'allow key:ci all *' >"$dir/greedy.conf"
 as boss ant config set rights "$dir/greedy.conf"
-[ $? = 1 ] && [ "$(wc -l <"$dir/err")" = 1 ] && says 'you could not take it back: key:boss has not the right admin, as no rule in the agreed rights is about both' && same_rights ant bee
+[ $? = 1 ] && [ "$(wc -l <"$dir/err")" = 1 ] && says 'you could not take it back: key:boss does not have the right admin, as no rule in the agreed rights is about both' && same_rights ant bee
 tell $? "a change that takes the right admin from the client that asks is refused"
 as boss ant config unset rights
 [ $? = 1 ] && says 'you could not take it back' && same_rights cat
 tell $? "also if it is to take them back"
 as boss ant config set rights "$dir/greedy.conf" --force && says '^rights, 1 rules, 0 limits, 0 logins, agreed in view' && refused x 'no-such-text' ant
 [ $? = 1 ] && granted deploy ant bee cat && as boss cat config show rights
-[ $? = 1 ] && says 'key:boss has not the right admin'
+[ $? = 1 ] && says 'key:boss does not have the right admin'
 tell $? "with --force it is done"
 config cat set rights "$dir/rights.conf" && same_rights ant bee cat
 tell $? "the owner of the socket has all rights, whatever the rules are"
@@ -159,8 +159,8 @@ tell $? "users are looked up on each machine, and one that it does not have is t
 "$DIBS" serve --agent --connect "127.0.0.1:$(port ant),127.0.0.1:$(port bee)" --key "$dir/ci.key" --socket "$dir/agent" 2>"$dir/agent.log" &
 started="$started $!"
 until_true "$DIBS" try x --socket "$dir/agent" -- true && config cat set rights "$dir/rights.conf" && ! "$DIBS" try x --socket "$dir/agent" -- true >"$dir/out" 2>"$dir/err" &&
-    says 'key:ci has not the right lock for "x", as no rule in the agreed rights' && config agent unset rights
-[ $? = 1 ] && says 'key:ci has not the right admin'
+    says 'key:ci does not have the right lock for "x", as no rule in the agreed rights' && config agent unset rights
+[ $? = 1 ] && says 'key:ci does not have the right admin'
 tell $? "a client of an agent has the rights of the agent's key"
 
 # Restarts, one after the other, with other rules in the file.
@@ -196,7 +196,7 @@ until_true is_ready ant && until_true is_ready bee && until_true is_ready cat &&
 tell $? "they outlive a restart of all members"
 
 until_true config ant unset rights && says '^rights, 0 rules, 0 limits, 0 logins, agreed as in the files in view' && granted deploy ant bee dog &&
-    refused deploy "key:ci has not the right lock for \"deploy\", by the rule in $dir/cat.conf:1: allow key:ci watch \*" cat
+    refused deploy "key:ci does not have the right lock for \"deploy\", by the rule in $dir/cat.conf:1: allow key:ci watch \*" cat
 tell $? "when they are unset, each daemon's own count again"
 sed -i 's/watch/lock,watch/' "$dir/cat.conf"
 kill -HUP "$(cat "$dir/cat.pid")"

@@ -82,7 +82,7 @@ exec 8>&-
 wait $hog
 until_true "$DIBS" lock --socket "$dir/small" other -- true
 tell $? "when the first client has let go, locks are granted again"
-grep -q "memory again" "$dir/small.log"
+grep -q "memory is available again" "$dir/small.log"
 tell $? "the log says that as well"
 kill $daemon
 wait $daemon

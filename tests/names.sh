@@ -68,8 +68,8 @@ tell $? "a machine changes its address, and is found there"
 "$DIBS" member list --socket "$dir/cat" | grep -q "bee.test:$base"
 tell $? "and is called by its name all the while"
 "$DIBS" member add dog=dog.test:$base --socket "$dir/ant" >"$dir/out" 2>&1
-[ $? = 1 ] && grep -q "without a key members are on loopback only, in numbers" "$dir/out"
-tell $? "who has no key adds members by their numbers"
+[ $? = 1 ] && grep -q "the addresses of members are numbers on loopback" "$dir/out"
+tell $? "without a key, members are added by numbers"
 rm -f "$dir/out"
 
 sed 's/127.0.0.5/192.0.2.1/' "$dir/hosts" >"$dir/moved"
@@ -86,7 +86,7 @@ base=$((base + 1))
 serve eel --name eel --members eel=ant.test:$base --clients localhost:$((base + 1)) --key "$dir/key" --lease 4000
 until_true is_ready eel && "$DIBS" lock far --connect localhost:$((base + 1)) --key "$dir/key" --wait 20 -- true
 tell $? "a client finds a daemon by the name of its machine"
-grep -q "listens on 127.0.0.2, as ant.test is here, and no other machine can come there" "$dir/eel.log"
+grep -q "listens on 127.0.0.2, the address of ant.test on this machine, which no other machine can reach" "$dir/eel.log"
 tell $? "a machine whose own name is on loopback is told so"
 "$DIBS" member add fox=dog.test:$base --socket "$dir/eel" >"$dir/out" &&
     serve fox --join --name fox --members eel=ant.test:$base,fox=dog.test:$base --key "$dir/key" --lease 4000 &&

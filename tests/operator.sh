@@ -24,7 +24,7 @@ fails 1 'no/such/socket: its directory does not exist; choose another path' --so
 : >"$dir/file"
 fails 1 "$dir/file: there is a file of that name, which is no socket" --socket "$dir/file"
 "$DIBS" keygen "$dir/key"
-fails 2 '0.0.0.0 is no address that others can call' --key "$dir/key" --name ant --members ant=0.0.0.0:$base
+fails 2 '0.0.0.0 is no address to which others can connect' --key "$dir/key" --name ant --members ant=0.0.0.0:$base
 
 serve solo --http 127.0.0.1:$base --clients 127.0.0.1:$((base + 1))
 until_true is_ready solo
@@ -36,7 +36,7 @@ import http.client, sys
 door = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=30)
 door.request("POST", "/metrics", "x" * 1000)
 answer = door.getresponse()
-sys.exit((answer.status, answer.read()) != (405, b"there is nothing to change here\n"))
+sys.exit((answer.status, answer.read()) != (405, b"only GET and HEAD are possible here\n"))
 END
 tell $? "whoever wants to change something over HTTP is told that there is nothing"
 kill -HUP "$(cat "$dir/solo.pid")"

@@ -23,7 +23,7 @@ may() { # STATUS TEXT WORD...
 }
 may 0 "yes: user:4711 has the right lock for \"build-1\", by the rule in $dir/may.conf:2: allow user:4711 lock,watch build-*" \
     user:4711 lock build-1
-may 1 "no: user:4711 has not the right force-unlock for \"build-1\", by the rule in $dir/may.conf:2" user:4711 force-unlock build-1
+may 1 "no: user:4711 does not have the right force-unlock for \"build-1\", by the rule in $dir/may.conf:2" user:4711 force-unlock build-1
 may 1 "by the rule in $dir/may.conf:3: allow group:4712 shared build-*" group:4712 lock build-1
 may 0 "by the rule in $dir/may.conf:3" group:4712 shared build-1
 may 1 "by the rule in $dir/may.conf:5: allow any watch *" key:ci admin
@@ -96,15 +96,15 @@ refused() { # TEXT COMMAND...: not done, and this is why
 }
 as_key ci.key lock build-1 -- true && as_key ci.key holders build-1 >/dev/null && as_key key lock secret -- true
 tell $? "a key may do what its rule says, and the cluster key everything"
-refused 'key:ci has not the right lock for "deploy", as no rule in' as_key ci.key lock deploy -- true
-refused "key:ci has not the right force-unlock for \"build-1\", by the rule in $dir/rules.conf:2: allow key:ci lock,watch build-*" \
+refused 'key:ci does not have the right lock for "deploy", as no rule in' as_key ci.key lock deploy -- true
+refused "key:ci does not have the right force-unlock for \"build-1\", by the rule in $dir/rules.conf:2: allow key:ci lock,watch build-*" \
     as_key ci.key force-unlock build-1
-refused 'key:client has not the right lock for "public-1"' as_key plain.key lock public-1 -- true
-refused 'key:client has not the right watch for "build-1"' as_key plain.key holders build-1
-refused 'key:client has not the right watch for "build-1"' as_key plain.key waiters build-1
-refused 'key:client has not the right watch for "build-1"' as_key plain.key replay build-1
-refused 'key:ci has not the right admin' as_key ci.key member remove dog
-refused 'key:ci has not the right admin' as_key ci.key drain
+refused 'key:client does not have the right lock for "public-1"' as_key plain.key lock public-1 -- true
+refused 'key:client does not have the right watch for "build-1"' as_key plain.key holders build-1
+refused 'key:client does not have the right watch for "build-1"' as_key plain.key waiters build-1
+refused 'key:client does not have the right watch for "build-1"' as_key plain.key replay build-1
+refused 'key:ci does not have the right admin' as_key ci.key member remove dog
+refused 'key:ci does not have the right admin' as_key ci.key drain
 as_key ci.key drain >/dev/null 2>&1
 [ $? = 1 ]
 tell $? "the exit status of dibs drain, when the daemon refuses, is not that of a wrong command line"
@@ -156,7 +156,7 @@ tell $? "and that of an operator has all of them"
 
 as_key ci.key may me lock build-1 >"$dir/out" && grep -q "^yes: key:ci has the right lock" "$dir/out" &&
     ! as_key ci.key may key:client lock x >"$dir/out" 2>&1 && grep -q "right admin" "$dir/out" &&
-    ! "$DIBS" may key:client lock public-1 --socket "$dir/ant" >"$dir/out" && grep -q "^no: key:client has not the right lock.*:3: allow key:client watch" "$dir/out"
+    ! "$DIBS" may key:client lock public-1 --socket "$dir/ant" >"$dir/out" && grep -q "^no: key:client does not have the right lock.*:3: allow key:client watch" "$dir/out"
 tell $? "dibs may asks the daemon: all clients about themselves, operators about others"
 rm -f "$dir/out"
 
@@ -194,8 +194,8 @@ redis() { # a script of commands on standard input
     redis-cli -p $((base + 1)) 2>&1
 }
 printf 'LOCK web-1\nAUTH web wrong\nAUTH nobody secret\nAUTH web secret\nLOCK other\nLOCK web-1\nAUTH web secret\n' | redis >"$dir/out"
-grep -q '^NOAUTH any has not the right lock for "web-1", as no rule' "$dir/out" && [ "$(grep -c '^WRONGPASS' "$dir/out")" = 2 ] &&
-    grep -q '^OK' "$dir/out" && grep -q '^NOPERM auth:web has not the right lock for "other"' "$dir/out" && grep -q '^web-1' "$dir/out" &&
+grep -q '^NOAUTH any does not have the right lock for "web-1", as no rule' "$dir/out" && [ "$(grep -c '^WRONGPASS' "$dir/out")" = 2 ] &&
+    grep -q '^OK' "$dir/out" && grep -q '^NOPERM auth:web does not have the right lock for "other"' "$dir/out" && grep -q '^web-1' "$dir/out" &&
     grep -q '^ERR log in before the first lock' "$dir/out"
 tell $? "AUTH with redis-cli: a name and its password, and what it may do then"
 printf 'HELLO 3 AUTH web secret SETNAME me\nLOCK web-1\n' | redis >"$dir/out"
@@ -204,7 +204,7 @@ tell $? "HELLO can log in as well"
 printf 'AUTH web secret\nSET web-1 t NX PX 60000\nSET web-2 t NX PX 60000\nSET web-3 t NX PX 60000\nGET web-1\nDEL web-1\nEXISTS web-1\nSET web-1 u XX PX 5000\nPEXPIRE web-1 10\n' |
     redis >"$dir/out"
 [ "$(grep -c '^OK' "$dir/out")" = 3 ] && grep -q "^BUSY auth:web may use at most 2 locks at this member, by the limit in $dir/auth.conf:3" "$dir/out" &&
-    [ "$(grep -c '^NOPERM auth:web has not the right force-unlock for "web-1"' "$dir/out")" = 4 ] && grep -qx 1 "$dir/out"
+    [ "$(grep -c '^NOPERM auth:web does not have the right force-unlock for "web-1"' "$dir/out")" = 4 ] && grep -qx 1 "$dir/out"
 tell $? "a limit counts the locks of tokens; what needs no token takes the right force-unlock"
 rm -f "$dir/out"
 "$DIBS" lock --socket "$dir/bee" web-5 -- sleep 1000 &
@@ -225,7 +225,7 @@ rm -f "$dir/out"
 sed -i 's/lock,watch web-/watch web-/' "$dir/auth.conf"
 kill -HUP "$(cat "$dir/bee.pid")"
 until_true grep -q "SIGHUP: the rules for clients were read again: 1 rules, 1 limits, 1 logins" "$dir/bee.log"
-printf 'AUTH web secret\nLOCK web-9\n' | redis | grep -q '^NOPERM auth:web has not the right lock'
+printf 'AUTH web secret\nLOCK web-9\n' | redis | grep -q '^NOPERM auth:web does not have the right lock'
 tell $? "SIGHUP reads the rules again"
 echo 'allow web lock x' >>"$dir/auth.conf"
 kill -HUP "$(cat "$dir/bee.pid")"
@@ -265,15 +265,15 @@ EOF
     }
     as 54321 1 lock u-1 -- true && as 54322 54399 lock g-1 --shared -- true && as 0 0 lock x -- true
     tell $? "a user and a group may do what their rules say, and root everything"
-    refused 'user:54322 has not the right lock for "g-1", by the rule in' as 54322 54399 lock g-1 -- true
-    refused 'user:54321 has not the right lock for "g-1", as no rule' as 54321 1 lock g-1 -- true
-    refused 'user:54322 has not the right lock for "u-1", as no rule' as 54322 54399 lock u-1 -- true
+    refused 'user:54322 does not have the right lock for "g-1", by the rule in' as 54322 54399 lock g-1 -- true
+    refused 'user:54321 does not have the right lock for "g-1", as no rule' as 54321 1 lock g-1 -- true
+    refused 'user:54322 does not have the right lock for "u-1", as no rule' as 54322 54399 lock u-1 -- true
     end_daemon cat
 else
     tell 0 "users and groups # SKIP only root can be all of them"
 fi
 end_daemon ant bee
-grep -q 'audit: denied: client [0-9]* (key:ci from .*): "deploy": key:ci has not the right lock' "$dir/ant.log" &&
+grep -q 'audit: denied: client [0-9]* (key:ci from .*): "deploy": key:ci does not have the right lock' "$dir/ant.log" &&
     grep -q 'audit: login_refused: client' "$dir"/*.log && grep -q 'audit: force_unlock: client' "$dir"/*.log
 tell $? "the log has an audit trail: refusals, failed logins, orders of operators"
 echo "1..$number"

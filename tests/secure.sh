@@ -102,7 +102,7 @@ if [ "$(id -u)" = 0 ]; then
     tell $? "those of the group that it is given to may"
     setpriv --reuid 54321 --regid daemon --clear-groups env ASAN_OPTIONS="${ASAN_OPTIONS:-}" "$dir/dibs" force-unlock x \
         --socket "$dir/club" >"$dir/out" 2>&1
-    [ $? != 0 ] && grep -q "takes an operator" "$dir/out"
+    [ $? != 0 ] && grep -q "needs an operator" "$dir/out"
     tell $? "but are no operators"
     as mail >/dev/null 2>"$dir/said"
     [ $? != 0 ] && grep -q "Permission denied" "$dir/said"
@@ -232,9 +232,9 @@ refuse() { # NAME ANT'S-WORDS BEE'S-WORDS ANT'S-OPTIONS BEE'S-OPTIONS
 }
 
 refuse "another key" "says that our key is another one" "has another key" "--key $dir/key" "--key $dir/other.key"
-refuse "a plain caller" "has ended the connection without a word; has only one side a key" "does not speak TLS" \
+refuse "a plain caller" "has ended the connection without a reason; does only one side have a key" "does not speak TLS" \
     "" "--key $dir/key"
-refuse "a plain answer" "has ended the connection without a word; has only one side a key" \
+refuse "a plain answer" "has ended the connection without a reason; does only one side have a key" \
     "speaks TLS, and this member has no key" "--key $dir/key" ""
 
 # Clients with the cluster's key, with a client key, with none, and with another one.
@@ -250,7 +250,7 @@ tell $? "place and key are taken from the environment, too"
 [ $? = 114 ] && grep -q "the daemon has another key; use the key of its cluster, or a client key that was made from it" "$dir/said"
 tell $? "another key is refused, with 114, and with the remedy"
 "$DIBS" lock --connect "127.0.0.1:$base" x -- true 2>"$dir/said"
-[ $? = 115 ] && grep -q "perhaps for want of a key; name one with --key, or DIBS_KEY" "$dir/said"
+[ $? = 115 ] && grep -q "perhaps because this client has no key; name one with --key, or DIBS_KEY" "$dir/said"
 tell $? "no key is refused, too"
 sed 's/ daemon.*//' "$dir/client.key" >"$dir/old.key" && chmod 600 "$dir/old.key"
 "$DIBS" status --connect "127.0.0.1:$base" --key "$dir/old.key" 2>"$dir/said"
@@ -268,7 +268,7 @@ tell $? "what is older than TLS 1.3 is refused"
 for command in "force-unlock x" "drain" "member remove solo" "member add dog=127.0.0.1:9"; do
     # shellcheck disable=SC2086 # words
     "$DIBS" $command --connect "127.0.0.1:$base" --key "$dir/client.key" >"$dir/out" 2>"$dir/said"
-    [ $? != 0 ] && grep -q "takes an operator: use the daemon's socket as its owner" "$dir/said"
+    [ $? != 0 ] && grep -q "needs an operator: use the daemon's socket as its owner" "$dir/said"
     tell $? "a client key does not do for dibs $command"
 done
 "$DIBS" force-unlock x --connect "127.0.0.1:$base" --key "$dir/key" 2>&1 | grep -q 'no client holds "x"' &&
@@ -339,7 +339,7 @@ pretend() { # FROM TO PORT WORDS LOG [COMMAND...]: until the words are in the lo
 stays() { # the connection between them is the first one
     is_ready ant && is_ready bee && [ "$(grep -c "ant: connected" "$dir/bee.log")" = 1 ] && [ "$(grep -c "bee: connected" "$dir/ant.log")" = 1 ]
 }
-until_true pretend bee ant "$base" "is called, and does not call" ant.log && stays
+until_true pretend bee ant "$base" "to which this one connects, and not the reverse" ant.log && stays
 tell $? "who pretends to be a member that would never call is refused"
 escape=$(printf '\033[1')
 until_true pretend ant "$escape" $((base + 1)) "wants to reach ?" bee.log && stays
@@ -444,7 +444,7 @@ if command -v redis-cli >/dev/null; then
     [ "$(redis user PING)" = PONG ] && [ "$(redis user LOCK x | sed -n 1p)" = x ]
     tell $? "redis-cli is a client over TLS, with a certificate"
     redis user FORCE-UNLOCK x | grep -q '^NOPERM' && redis operator FORCE-UNLOCK nothing >"$dir/out" && ! grep -q . "$dir/out"
-    tell $? "FORCE-UNLOCK takes an operator's certificate"
+    tell $? "FORCE-UNLOCK needs an operator's certificate"
     [ "$("$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" --wait 20 y -- echo inside)" = inside ]
     tell $? "and a client key does beside certificates"
     ! redis false PING >"$dir/out" 2>&1 && until_true grep -q "refused: it has a certificate that does not hold" "$dir/solo.log"

@@ -118,7 +118,7 @@ static void new_rights_count_from_the_next_command_on(void **state)
     install(2, "allow key:ci watch *\n");
     assert_true(holds(0, "x"));
     assert_says(say(1, "LOCK y"),
-                "-NOPERM key:ci has not the right lock for \"y\", by the rule in the agreed rights, line 1: "
+                "-NOPERM key:ci does not have the right lock for \"y\", by the rule in the agreed rights, line 1: "
                 "allow key:ci watch *");
     assert_says(say(1, "MAY me lock y"), "by the rule in the agreed rights, line 1");
     assert_says(say(0, "RENEW x TTL 100000"), "+OK"); /* what is held stays */
@@ -146,7 +146,7 @@ static void a_client_that_waits_is_refused_when_its_turn_comes(void **state)
     assert_true(holds(0, "x") && !client[1].events && !client[2].events && !client[3].events);
     say(0, "UNLOCK x");
     assert_says(cluster_heard(&client[1]),
-                "-NOPERM key:ci has not the right lock for \"x\", by the rule in the agreed rights, "
+                "-NOPERM key:ci does not have the right lock for \"x\", by the rule in the agreed rights, "
                 "line 3");
     assert_true(cluster_is_told(&client[1], CLAIM_REFUSED) && !holds(1, "x"));
     assert_true(holds(2, "x") + holds(3, "x") == 1);
@@ -165,7 +165,7 @@ static void of_several_locks_none_is_granted_if_one_may_not_be(void **state)
     install(2, "allow key:ci lock b\nallow key:boss all *\n"); /* a is granted, and it has not been told */
     say(0, "UNLOCK b");
     assert_says(cluster_heard(&client[1]),
-                "-NOPERM key:ci has not the right lock for \"a\", as no rule in the agreed rights is "
+                "-NOPERM key:ci does not have the right lock for \"a\", as no rule in the agreed rights is "
                 "about both");
     assert_false(holds(1, "a") || holds(1, "b"));
     assert_says(say(0, "LOCK a AND b WAIT 0"), "*4 ");
@@ -187,7 +187,7 @@ static void a_lock_that_is_shared_stays_shared_if_it_may_not_be_upgraded(void **
     assert_string_equal(say(0, "UPGRADE x"), "");
     install(2, "allow key:ci shared *\n");
     say(1, "UNLOCK x");
-    assert_says(cluster_heard(&client[0]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_says(cluster_heard(&client[0]), "-NOPERM key:ci does not have the right lock for \"x\"");
     assert_true(holds(0, "x"));
     assert_says(say(1, "LOCK x SHARED WAIT 0"), "*2 ");
     assert_says(say(0, words), "+OK "); /* by the fence that it knows */
@@ -203,7 +203,7 @@ static void a_token_that_waits_is_refused_when_its_turn_comes(void **state)
     assert_string_equal(say(1, "LOCK x TOKEN t WAIT 100000 TTL 100000"), "");
     install(2, "allow key:boss all *\n");
     say(0, "UNLOCK x");
-    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci does not have the right lock for \"x\"");
     assert_says(say(2, "LOCK x TOKEN u WAIT 0 TTL 100000"), "*2 ");
 }
 
@@ -232,7 +232,7 @@ static void a_kept_lock_is_lost_if_it_may_not_be_upgraded(void **state)
     assert_string_equal(say(0, "UPGRADE x"), "");
     install(2, "allow key:ci shared *\n");
     say(1, "UNLOCK x");
-    assert_says(cluster_heard(&client[0]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_says(cluster_heard(&client[0]), "-NOPERM key:ci does not have the right lock for \"x\"");
     assert_false(holds(0, "x"));
     assert_says(say(1, "LOCK x SHARED WAIT 0"), "*2 ");
 }
@@ -281,7 +281,7 @@ static void a_kept_session_that_waits_is_refused_when_its_turn_comes(void **stat
     assert_string_equal(say(1, "LOCK x"), "");
     install(2, "allow key:boss all *\n");
     say(0, "UNLOCK x");
-    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci does not have the right lock for \"x\"");
     assert_false(holds(1, "x"));
     assert_says(say(0, "LOCK x WAIT 0"), "*2 ");
     for (uint32_t k = 0; k < MEMBERS; k++)
@@ -298,7 +298,7 @@ static void a_token_that_asks_again_for_its_lock_is_refused_and_keeps_it(void **
     cluster_say(&cluster, &client[1], "LOCK x TOKEN t TTL 100000\r\n");
     assert_int_equal(client[1].events, 0);
     install(2, "allow any watch *\n");
-    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci has not the right lock for \"x\"");
+    assert_says(cluster_heard(&client[1]), "-NOPERM key:ci does not have the right lock for \"x\"");
     assert_says(say(0, "RENEW x TOKEN t TTL 100000"), "-NOPERM ");
     assert_says(say(0, "UNLOCK x TOKEN t"), "-NOPERM ");
     install(3, NULL);
@@ -358,7 +358,7 @@ static void hashes_are_for_clients_with_the_right_admin(void **state)
     said = say(0, "CONFIG SHOW");
     assert_says(said, "2 rules, 0 limits, 1 logins");
     assert_null(strstr(said, "pbkdf2"));
-    assert_says(say(0, "CONFIG SHOW rights"), "-NOPERM key:ci has not the right admin");
+    assert_says(say(0, "CONFIG SHOW rights"), "-NOPERM key:ci does not have the right admin");
     assert_null(strstr(say(1, "CONFIG SHOW"), "pbkdf2"));
     assert_says(say(1, "CONFIG SHOW rights"), "login web pbkdf2-secret");
     assert_says(say(1, "CONFIG SHOW rigths"), "-ERR there are three settings");
@@ -384,16 +384,16 @@ static void a_client_that_would_lose_the_right_admin_has_to_say_so_twice(void **
     come(0, "boss");
     come(1, NULL);
     come(2, "ci");
-    assert_says(
-        set_rights(0, "allow key:boss lock *\n", false),
-        "-ERR you could not take it back: key:boss has not the right admin, by the rule in the agreed rights, line 1: "
-        "allow key:boss lock *. Use --force (FORCE) to do it all the same");
+    assert_says(set_rights(0, "allow key:boss lock *\n", false),
+                "-ERR you could not take it back: key:boss does not have the right admin, by the rule in the agreed "
+                "rights, line 1: "
+                "allow key:boss lock *. Use --force (FORCE) to do it all the same");
     assert_says(set_rights(0, "allow key:boss lock *\n", true), agrees);
     assert_says(set_rights(0, "allow key:boss lock x\nallow any admin *\n", false), agrees);
     assert_says(say(0, "CONFIG UNSET rights"), "only operators may do more. Use --force");
     assert_says(say(0, "CONFIG UNSET rights FORCE"), agrees);
     assert_says(set_rights(1, "allow key:boss lock *\n", false), agrees); /* an operator has all rights for good */
-    assert_says(set_rights(2, "allow key:ci all *\n", true), "-NOPERM key:ci has not the right admin");
+    assert_says(set_rights(2, "allow key:ci all *\n", true), "-NOPERM key:ci does not have the right admin");
     assert_says(set_rights(1, "allow key:boss lok *\n", false), "-ERR line 1: \"lok\" is no right");
     assert_says(say(1, "CONFIG SET lease 1000 FORCE"), "-ERR FORCE is for rights only");
     assert_says(say(1, "CONFIG UNSET rights GENTLY"), "-ERR usage:");
@@ -442,7 +442,7 @@ static void users_are_known_when_they_were_looked_up(void **state)
     who->has_user = true;
     who->user = 1001;
     permit_meet(client[0].end, who);
-    assert_says(say(0, "LOCK x"), "-NOPERM user:1001 has not the right lock for \"x\" for now");
+    assert_says(say(0, "LOCK x"), "-NOPERM user:1001 does not have the right lock for \"x\" for now");
     rules_learn(&node[0], &is);
     assert_false(node[0].rules.unsure);
     assert_says(say(0, "LOCK x"), "*2 ");

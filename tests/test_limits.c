@@ -95,8 +95,8 @@ static void a_certificate_makes_an_operator_only_while_there_are_no_rules(void *
     say('a', "LOCK x\n");
     assert_true(rights_parse_rule(&rules.rule[0], "any lock *", (char[RIGHTS_WHY_MAX]){0}));
     rules.rules = 1;
-    assert_memory_equal(say('b', "FORCE-UNLOCK x\n"), "b: -NOPERM cert:operator.dibs has not the right force-unlock",
-                        60);
+    assert_memory_equal(say('b', "FORCE-UNLOCK x\n"),
+                        "b: -NOPERM cert:operator.dibs does not have the right force-unlock", 60);
     assert_memory_equal(say('b', "HOLDERS x\n"), "b: -NOPERM", 10);
     rules.rules = 0;
     assert_memory_equal(say('b', "FORCE-UNLOCK x\n"), "b: *", 4);

@@ -66,7 +66,7 @@ static void a_mistake_is_told_with_its_line(void **state)
         {"policy x\n", "line 1: a policy is a pattern and what it is for: policy PATTERN algorithm=NAME slots=K"},
         {"allow any all *\n", "line 1: this is no line \"policy PATTERN ..\""},
         {"policy * slots=4\npolicy x slots=3\n",
-         "line 2: no name gets here: line 1 has all of them; put this one before it"},
+         "line 2: this policy applies to no name: line 1 matches all of them; put this one before it"},
         {"policy x slots=4", "line 1 has no line feed at its end"},
         {"\n", "line 1: this is no line \"policy PATTERN ..\""},
     };

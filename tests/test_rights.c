@@ -129,9 +129,10 @@ static void a_refusal_names_the_right_and_the_rule(void **state)
     read_rules();
     rights_explain(&table, &user_1, RIGHT_LOCK, "x.db", 4, rights_decide(&table, &user_1, RIGHT_LOCK, "x.db", 4), text);
     assert_string_equal(
-        text, "user:1001 has not the right lock for \"x.db\", by the rule in dibs.conf:3: allow user:1001 shared *.db");
+        text,
+        "user:1001 does not have the right lock for \"x.db\", by the rule in dibs.conf:3: allow user:1001 shared *.db");
     rights_explain(&table, &key_none, RIGHT_ADMIN, "", 0, rights_decide(&table, &key_none, RIGHT_ADMIN, "", 0), text);
-    assert_string_equal(text, "key:client has not the right admin, as no rule in dibs.conf is about both");
+    assert_string_equal(text, "key:client does not have the right admin, as no rule in dibs.conf is about both");
     rights_explain(&table, &owner, RIGHT_ADMIN, "", 0, rights_decide(&table, &owner, RIGHT_ADMIN, "", 0), text);
     assert_string_equal(text, "user:0 is an operator, who has all rights");
 }
@@ -301,7 +302,7 @@ static void a_rule_for_a_name_that_is_not_known_yet_refuses(void **state)
     v = rights_decide(&table, &alice, RIGHT_LOCK, "y", 1);
     assert_true(!v.allowed && v.unsure && v.rule->line == 2);
     rights_explain(&table, &alice, RIGHT_LOCK, "y", 1, v, text);
-    assert_non_null(strstr(text, "user:1001 has not the right lock for \"y\" for now"));
+    assert_non_null(strstr(text, "user:1001 does not have the right lock for \"y\" for now"));
     assert_non_null(strstr(text, "the rule in the agreed rights, line 2 is about on this machine"));
     assert_true(rights_decide(&table, &key_ci, RIGHT_LOCK, "y", 1).allowed); /* it is no user */
     next = table;

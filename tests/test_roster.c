@@ -67,7 +67,7 @@ static void a_removal_leaves_a_majority(void **state)
     wrong = ask(&node, false, false, "bee");
     assert_string_equal(wrong,
                         "without bee, the members that take part would be no majority; first start or remove cat "
-                        "(or say --force)");
+                        "(or use --force)");
     assert_non_null(ask(&node, false, false, "ant"));
     assert_null(ask(&node, false, false, "cat"));
     assert_null(ask(&node, false, true, "bee"));

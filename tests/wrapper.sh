@@ -27,7 +27,7 @@ take_ports
 "$DIBS" serve --socket "$dir/tcp" --clients 127.0.0.1:$base 2>"$dir/tcp.log" &
 started="$started $!"
 until_true grep -q "as well" "$dir/tcp.log"
-rejects "others can read or write $dir/key; take that away with chmod 600, and make a new key if they did" \
+rejects "others can read or write $dir/key; change that with chmod 600, and make a new key if they did" \
     lock a --connect 127.0.0.1:$base --key "$dir/key" -- true
 
 "$DIBS" lock a --wait 250ms --ttl 5m --grace 0.5s -- true

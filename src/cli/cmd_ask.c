@@ -174,11 +174,11 @@ void ask_complain(const struct ask_place *place, const struct dibs *d)
     static const struct {
         const char *said, *remedy;
     } known[] = {
-        {"does not speak TLS, perhaps for want of a key", "; if it accepts clients without a key, leave out --key"},
+        {"does not speak TLS, perhaps because it has no key", "; if it accepts clients without a key, leave out --key"},
         {"has another key", "; use the key of its cluster, or a client key that was made from it (--key, DIBS_KEY)"},
         {"our key is another one", "; use the key of its cluster, or a client key that was made from it"},
         {"without the right key", "; use a key of its cluster, at the address of its --clients"},
-        {"perhaps for want of a key", "; name one with --key, or DIBS_KEY"},
+        {"perhaps because this client has no key", "; name one with --key, or DIBS_KEY"},
         {"no majority can be reached", "; dibs member list shows which members are missing"},
     };
     const char *why = dibs_message(d), *remedy = strncmp(why, "no daemon", 9) == 0 ? ask_remedy(place) : "";

@@ -162,9 +162,9 @@ static int config_await(struct dibs *d, const char *key, const char *value, uint
         bool begun = ask_field(s, "view")->number > before, wished = ask_field(s, "under_way")->number;
 
         if (k == QUIET && begun && config_has_key(s, "rights"))
-            fprintf(stderr, "dibs: waiting: some member uses the earlier rights still\n");
+            fprintf(stderr, "dibs: waiting: a member still uses the earlier rights\n");
         else if (k == QUIET && begun)
-            fprintf(stderr, "dibs: waiting: what members have promised for the longer lease has to run out\n");
+            fprintf(stderr, "dibs: waiting: promises that members have given for the longer lease have to run out\n");
         else if (k == QUIET)
             fprintf(stderr, "dibs: waiting: a majority has to agree to it\n");
         if (begun && !wished) {

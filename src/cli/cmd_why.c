@@ -275,7 +275,7 @@ static bool why_follow(struct why *w, const char *name)
 
         why_holders(w, name, holders, heard);
         if (upgrade) {
-            printf("One of these waits to be the only one (UPGRADE), before all others:\n");
+            printf("One of these holders waits to become the only one (UPGRADE), and is served before all others:\n");
             why_client(upgrade->row);
         }
         w->chain[w->links++] = name;

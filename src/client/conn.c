@@ -117,7 +117,7 @@ static void conn_read(struct dibs *d)
             belief_break(&d->belief,
                          d->belief.confirmed || d->secure
                              ? "the daemon has ended the connection"
-                             : "the daemon has ended the connection at once, perhaps for want of a key",
+                             : "the daemon has ended the connection at once, perhaps because this client has no key",
                          now_ms);
         else if (got > 0)
             belief_received(&d->belief, (size_t)got);

@@ -54,7 +54,7 @@ static bool permit_or(struct client *c, unsigned any_of, struct resp_word name, 
         return true;
     if (v.by_default)
         snprintf(why, sizeof why,
-                 "%s takes an operator: use the daemon's socket as its owner or root, or the cluster key, or a "
+                 "%s needs an operator: use the daemon's socket as its owner or root, or the cluster key, or a "
                  "certificate for operator.dibs",
                  what);
     else

@@ -35,7 +35,7 @@ const char *const loss_text[] = {"its TTL has run out",
                                  "its client has not confirmed it in time",
                                  "its connection has broken",
                                  "its session was not resumed in time",
-                                 "its client has not the right to upgrade it any more"};
+                                 "its client does not have the right to upgrade it any more"};
 _Static_assert(sizeof loss_text / sizeof loss_text[0] == LOSS_RIGHT + 1, "a loss has a text");
 _Static_assert(LOCK_NAME_MAX <= UINT8_MAX, "the length of a name is one byte, here and in messages");
 

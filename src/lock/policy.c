@@ -126,8 +126,8 @@ static bool policies_line(struct lock_policy *p, uint32_t count, char *line, con
         return false;
     }
     if (policy_before(p, count + 1) < count) {
-        dme_print(why, "line %u: no name gets here: line %u has all of them; put this one before it", count + 1,
-                  policy_before(p, count + 1) + 1);
+        dme_print(why, "line %u: this policy applies to no name: line %u matches all of them; put this one before it",
+                  count + 1, policy_before(p, count + 1) + 1);
         return false;
     }
     return true;

@@ -28,7 +28,7 @@ static const char *roster_refuse_minority(struct node *node, uint32_t place)
     dme_print(&text, "without %s, the members that take part would be no majority; first start or remove ",
               node->view.member[place].name);
     roster_name_absent(&node->view, place, &text);
-    dme_print(&text, " (or say --force)");
+    dme_print(&text, " (or use --force)");
     return node->refusal;
 }
 

@@ -173,16 +173,17 @@ void rights_explain(const struct rights *t, const struct rights_who *who, unsign
         snprintf(text, RIGHTS_WHY_MAX,
                  "%s %s the right %s%s: without rules, every client may lock and watch, and only "
                  "operators may do more",
-                 label, v.allowed ? "has" : "has not", needs, about);
+                 label, v.allowed ? "has" : "does not have", needs, about);
     else if (v.unsure)
         snprintf(text, RIGHTS_WHY_MAX,
-                 "%s has not the right %s%s for now: the daemon does not know yet which one the rule in %s is about on "
+                 "%s does not have the right %s%s for now: the daemon does not know yet which one the rule in %s is "
+                 "about on "
                  "this machine: allow %.500s",
                  label, needs, about, place, rule);
     else if (v.rule)
         snprintf(text, RIGHTS_WHY_MAX, "%s %s the right %s%s, by the rule in %s: allow %.500s", label,
-                 v.allowed ? "has" : "has not", needs, about, place, rule);
+                 v.allowed ? "has" : "does not have", needs, about, place, rule);
     else
-        snprintf(text, RIGHTS_WHY_MAX, "%s has not the right %s%s, as no rule in %s is about both", label, needs, about,
-                 t->file);
+        snprintf(text, RIGHTS_WHY_MAX, "%s does not have the right %s%s, as no rule in %s is about both", label, needs,
+                 about, t->file);
 }

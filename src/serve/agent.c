@@ -97,7 +97,7 @@ static void agent_lose(struct agent_daemon *a, const char *why)
     link_make_printable(a->why);
     a->count.lost += a->plan.state == AGENT_UP;
     if (a->plan.state == AGENT_UP)
-        serve_warn(a->serve, "has lost its member at %s; %" PRIu32 " clients have to come again", a->why,
+        serve_warn(a->serve, "has lost its member at %s; %" PRIu32 " clients have to connect again", a->why,
                    a->now->mux.count);
     else
         agent_tell_failure(a);
@@ -117,7 +117,7 @@ static void agent_lose_uplink(struct agent_uplink *u, const char *why)
     }
     u->agent->count.lost++;
     serve_log(u->agent->serve,
-              "has lost the member at %s:%d, which it had left: it %s; %" PRIu32 " clients have to come again",
+              "has lost the member at %s:%d, which it had left: it %s; %" PRIu32 " clients have to connect again",
               u->at.host, u->at.port, why, u->mux.count);
     agent_drop(u);
 }
@@ -468,7 +468,7 @@ static void agent_stop(uv_signal_t *signal, int number)
 
     if (a->serve->stopping)
         return;
-    serve_log(a->serve, "%s: ends; its clients have to come again", strsignal(number));
+    serve_log(a->serve, "%s: ends; its clients have to connect again", strsignal(number));
     notify_manager("STOPPING=1");
     agent_close(a);
 }

@@ -64,7 +64,7 @@ void agent_metrics(struct serve *s, struct bytes *to)
     agent_metric(to, "dibs_agent_left_members_total", "Members that were left for another, as they were being drained.",
                  "", a->count.left);
     agent_metric(to, "dibs_agent_buffered_bytes", "Bytes in the buffers of all clients.", "", s->buffered);
-    agent_metric(to, "dibs_agent_memory_bytes", "Memory of this agent that is no file's (resident).", "",
+    agent_metric(to, "dibs_agent_memory_bytes", "Resident memory of this agent, without mapped files.", "",
                  s->node.stats.memory);
     if (tls_ends(s->conf->members_tls))
         agent_metric(to, "dibs_agent_certificate_end_time_seconds", "When its certificate ends, since 1970.", "",

@@ -291,7 +291,7 @@ bool serve_clients_patience(struct serve *s)
         serve_do(s);
     }
     while ((silent = relays_silent(s))) {
-        serve_log_refusal(s, silent, "is an agent that says nothing any more");
+        serve_log_refusal(s, silent, "is an agent that no longer answers");
         clients_part(silent->owner);
         serve_do(s);
     }

@@ -232,7 +232,7 @@ static bool disk_take(struct disk_file *d, const char *dir, const char **wrong)
         return false;
     d->lock = disk_open_file(d, lock, O_RDWR);
     if (d->lock >= 0 && flock(d->lock, LOCK_EX | LOCK_NB) != 0)
-        *wrong = "another daemon uses its journal (stop that)";
+        *wrong = "another daemon uses its journal (stop that daemon)";
     if (d->lock < 0 || *wrong)
         return false;
     d->file = disk_open_file(d, d->name, O_RDWR | O_APPEND);

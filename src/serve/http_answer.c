@@ -462,7 +462,7 @@ http_result http_answer_request(struct http_request *r, bool known)
     const char *wrong = NULL;
 
     if (!r->route)
-        return known ? http_line(r->connection, MHD_HTTP_METHOD_NOT_ALLOWED, "there is nothing to change here\n")
+        return known ? http_line(r->connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET and HEAD are possible here\n")
                      : http_line(r->connection, MHD_HTTP_NOT_FOUND, http_paths(r->http));
     if (r->is_asked)
         return r->route->answer(r);

@@ -70,7 +70,7 @@ const char *kin_objects(const struct stream *s)
         uv_tcp_getpeername(&s->uv.tcp, (struct sockaddr *)&there, &there_len) != 0)
         return "has ended the connection";
     if (!kin_ask(&there, &here, &answer))
-        return "is a process that the kernel tells nothing of; give all members a key (dibs keygen, --key)";
+        return "is a process whose user the kernel does not tell; give all members a key (dibs keygen, --key)";
     if (answer.body.idiag_state != TCP_ESTABLISHED || !answer.body.idiag_inode)
         return "has ended the connection";
     if (answer.body.idiag_uid != geteuid() && answer.body.idiag_uid != 0)

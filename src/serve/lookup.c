@@ -80,11 +80,10 @@ static void lookup_tell(struct lookup *l)
             continue;
         }
         if (!is->known)
-            serve_warn(
-                s,
-                "the agreed rights name %s, which this machine does not have; after it was made, send this daemon a "
-                "SIGHUP",
-                label);
+            serve_warn(s,
+                       "the agreed rights name %s, which this machine does not have; add it, and send this daemon a "
+                       "SIGHUP",
+                       label);
         rules_learn(&s->node, is);
     }
     free(l);

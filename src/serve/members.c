@@ -120,9 +120,9 @@ const char *conf_objects(const struct serve_conf *conf, const char *name, const 
     if (strcmp(again, address) != 0 || !members_is_address(m.host) || m.port < 1 || m.port > 65535)
         return "that is not an address; write 10.0.0.1:7400, [fd00::1]:7400 or ant.example:7400";
     if (members_is_everywhere(m.host))
-        return "that is no address that others can call";
+        return "that is no address to which others can connect";
     if (!conf_is_on_loopback(m.host) && !conf->has_key && !conf->has_cert)
-        return "that is not on loopback; without a key members are on loopback only, in numbers";
+        return "without a key, the addresses of members are numbers on loopback, such as 127.0.0.1";
     return NULL;
 }
 
@@ -139,7 +139,8 @@ static void members_compare_all(struct conf_draft *d, const struct conf_setting 
             conf_mistake(d, at, "%s and %s have the same address; each needs one of its own", other->name, m->name);
     }
     if (members_is_everywhere(m->host) && conf_is_secret(d))
-        conf_mistake(d, at, "%s is no address that others can call; write this machine's, and say \"listen %s:%d\"",
+        conf_mistake(d, at,
+                     "%s is no address to which others can connect; write this machine's, and add \"listen %s:%d\"",
                      m->host, m->host, m->port);
 }
 

@@ -210,7 +210,7 @@ static void peers_end(struct stream *stream)
     else if (peers_link(p)->state == LINK_OPENING)
         peers_tell(p, stream->tls && stream_is_known(stream)
                           ? "has refused us; its log says why"
-                          : "has ended the connection without a word; has only one side a key?");
+                          : "has ended the connection without a reason; does only one side have a key?");
     else
         peers_tell(p, "the connection has ended");
     peers_hang_up(p, stream_is_known(stream) ? RETRY_MS : REFUSED_RETRY_MS);
@@ -317,7 +317,7 @@ static void peers_dial(uv_timer_t *timer)
         if (!p->asked)
             peers_found(p, NULL, "its name cannot be looked up");
     } else if (!serve_address(&at, &address) || (!p->serve->conf->members_tls && !conf_is_on_loopback(at.host))) {
-        peers_tell(p, "has an address that is none, or is not on loopback, and this member has no key");
+        peers_tell(p, "has an invalid address, or one that is not on loopback, and this member has no key");
         peers_hang_up(p, REFUSED_RETRY_MS);
     } else {
         peers_connect(p, &address);
@@ -406,7 +406,7 @@ static void stranger_disagree(struct stranger *x, struct serve_peer *p, const ch
 static const char *stranger_objects(const struct stranger *x, const struct serve_peer *p)
 {
     if (p && peers_dials(p)) /* else both sides would connect, and each new connection would replace the other */
-        return "says that it is a member that is called, and does not call";
+        return "says that it is a member to which this one connects, and not the reverse";
     if (!p || peers_link(p)->banned)
         return !x->stream->tls && peers_is_tls(x->said, x->len) ? peers_no_key : "is not from a member";
     if (!x->stream->tls)

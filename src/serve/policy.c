@@ -35,7 +35,8 @@ void conf_policies(struct conf_draft *d, struct serve_conf *conf)
             policy_tell(d, &d->policy[k], &m);
         before = policy_before(conf->policy, k + 1);
         if (before < k)
-            conf_mistake(d, &d->policy[k], "no name gets here: line %u has all of them; put this one before it",
+            conf_mistake(d, &d->policy[k],
+                         "this policy applies to no name: line %u matches all of them; put this one before it",
                          d->policy[before].line);
     }
 }

@@ -136,7 +136,7 @@ void serve_mind_memory(struct serve *s)
         serve_warn(s, "out of memory: clients are refused what would have to be kept; give this daemon more memory, or "
                       "let clients hold fewer locks");
     else if (was_short && !s->is_short)
-        serve_log(s, "there is memory again");
+        serve_log(s, "memory is available again");
     if (s->is_full && !was_full)
         serve_warn(s,
                    "%" PRIu64 " bytes are allocated, and %" PRIu64

@@ -60,7 +60,7 @@ static size_t serve_print_gap(const struct serve *s, enum record_format format, 
     char text[128];
     struct log_record r = serve_record(s, RECORD_WARNING);
 
-    snprintf(text, sizeof text, "%" PRIu64 " lines of this log were dropped, as nothing has taken them", dropped);
+    snprintf(text, sizeof text, "%" PRIu64 " lines of this log were dropped, as they were not read in time", dropped);
     r.text = text;
     return record_print(&r, format, line);
 }
@@ -491,13 +491,13 @@ static void serve_written(void *user, unsigned records, uint64_t took_ms, int er
     if (records)
         stats_add_time(&s->node.stats.disk, took_ms);
     if (error)
-        serve_fail(s, "cannot write to its journal in %s: %s; see to the disk, and start it again", s->conf->data,
+        serve_fail(s, "cannot write to its journal in %s: %s; check the disk, and start it again", s->conf->data,
                    strerror(error));
     else if (took_ms >= serve_lease_ms(s) / 4)
         serve_warn(s,
                    "the disk under %s took %" PRIu64
                    " ms to write some bytes; the cluster waits for it when its members "
-                   "change: see to the disk",
+                   "change: check the disk",
                    s->conf->data, took_ms);
     if (records)
         serve_tell(s, (struct node_input){.type = NODE_WRITTEN, .writes = records, .failed = error != 0});
@@ -617,7 +617,9 @@ static void serve_introduce(const struct serve *s)
     /* On many machines the machine's own name is a loopback address, while other machines look up another address for
      * it. */
     if (s->node.agree && conf->members_tls && !conf_is_number(self->host) && conf_is_on_loopback(conf->listen.host))
-        serve_warn(s, "listens on %s, as %s is here, and no other machine can come there; say where with --listen",
+        serve_warn(s,
+                   "listens on %s, the address of %s on this machine, which no other machine can reach; choose another "
+                   "one with --listen",
                    conf->listen.host, self->host);
     if (conf->clients.port)
         serve_log(s, "serves %s:%d as well, %s", conf->clients.host, conf->clients.port, conf_door(conf, false));

@@ -182,7 +182,7 @@ static void library_check_none(struct world *w, uint32_t k, int code)
 /* Does this message tell a client that it is refused for want of a right, or by a limit? */
 static bool library_tells_of_rights(const char *message)
 {
-    return strstr(message, "has not the right") || strstr(message, ", by the limit in ");
+    return strstr(message, "does not have the right") || strstr(message, ", by the limit in ");
 }
 
 /* The program is told that it holds the lock as it has asked for it: so does its daemon. */
@@ -273,7 +273,8 @@ static void library_hear_answer(struct world *w, uint32_t k)
         l->yields = code == DIBS_DEADLOCK;
         l->use[l->about].holds &= code != DIBS_LOST;
         if (code == DIBS_REFUSED && !strstr(l->belief.message, "being downgraded") &&
-            !strstr(l->belief.message, "has not the right") && !strstr(l->belief.message, "is waiting to be sent"))
+            !strstr(l->belief.message, "does not have the right") &&
+            !strstr(l->belief.message, "is waiting to be sent"))
             world_fail(w, "client %u is told by libdibs: %s", k, l->belief.message);
         if (code == DIBS_OK && call == BELIEF_UPGRADE)
             l->use[l->about].mode = LOCK_ALONE; /* the lock may have been upgraded, and the program did not know that */

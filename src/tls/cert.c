@@ -179,7 +179,7 @@ bool cert_explain(const struct cert_doubt *doubt, char *why, size_t size)
         cert_explain_validity(doubt, error, text, sizeof text);
         break;
     case X509_V_ERR_CERT_REVOKED:
-        snprintf(text, sizeof text, "its authority has revoked it; it takes a new one");
+        snprintf(text, sizeof text, "its authority has revoked it; get a new one");
         break;
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
         snprintf(text, sizeof text,
@@ -206,7 +206,7 @@ bool cert_explain(const struct cert_doubt *doubt, char *why, size_t size)
     default:
         snprintf(text, sizeof text, "%s", X509_verify_cert_error_string(error));
     }
-    snprintf(why, size, "has a certificate that does not hold: %s", text);
+    snprintf(why, size, "has a certificate that is not accepted: %s", text);
     return false;
 }
 

@@ -123,8 +123,8 @@ bool key_read(struct key *k, const char *path, char *why, size_t size)
     else if (!S_ISREG(file.st_mode))
         snprintf(why, size, "%s is not a file", path);
     else if (!key_is_secret(&file))
-        snprintf(why, size,
-                 "others can read or write %s; take that away with chmod 600, and make a new key if they did", path);
+        snprintf(why, size, "others can read or write %s; change that with chmod 600, and make a new key if they did",
+                 path);
     else if (file.st_uid != geteuid() && file.st_uid != 0)
         snprintf(why, size, "%s belongs to another user, who can read it", path);
     else if ((is = key_read_lines(k, from)) == KEY_IS_NONE)

@@ -342,10 +342,10 @@ static void tls_explain(struct tls *t)
         {SSL_R_BINDER_DOES_NOT_VERIFY, "has another key"},
         {SSL_R_SSLV3_ALERT_ILLEGAL_PARAMETER, "says that our key is another one"}, /* by OpenSSL 3.0 */
         {SSL_R_TLSV1_ALERT_DECRYPT_ERROR, "says that our key is another one"},     /* by OpenSSL 3.5 */
-        {SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS, perhaps for want of a key"},
+        {SSL_R_WRONG_VERSION_NUMBER, "does not speak TLS, perhaps because it has no key"},
         {SSL_R_HTTP_REQUEST, "does not speak TLS, but HTTP"},
-        {SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS, perhaps for want of a key"},
-        {SSL_R_BAD_RECORD_TYPE, "does not speak TLS, perhaps for want of a key"},
+        {SSL_R_PACKET_LENGTH_TOO_LONG, "does not speak TLS, perhaps because it has no key"},
+        {SSL_R_BAD_RECORD_TYPE, "does not speak TLS, perhaps because it has no key"},
         {SSL_R_UNSUPPORTED_PROTOCOL, "does not speak TLS 1.3"},
         {SSL_R_NO_SUITABLE_SIGNATURE_ALGORITHM, "comes without the key"},
         {SSL_R_NO_SHARED_CIPHER, "comes without the key"},
@@ -373,7 +373,7 @@ static void tls_explain(struct tls *t)
             snprintf(t->why, sizeof t->why, "%s", known[k].words);
             return;
         }
-    snprintf(t->why, sizeof t->why, "does not keep to TLS: %s", error ? ERR_reason_error_string(error) : "it ended");
+    snprintf(t->why, sizeof t->why, "violates TLS: %s", error ? ERR_reason_error_string(error) : "it ended");
 }
 
 /* Handles the result of a call of OpenSSL that has not succeeded. Returns true if OpenSSL only needs more bytes. */
