@@ -34,7 +34,7 @@ void conn_flush(struct dibs *d)
         const char *bytes = belief_output(&d->belief, &len);
         ssize_t sent;
 
-        if (d->fd < 0 || d->dialing || (!len && !(d->secure && secure_has_more(d->secure))))
+        if (d->fd < 0 || d->redial.under_way || (!len && !(d->secure && secure_has_more(d->secure))))
             return;
         sent = conn_send(d, bytes, len);
         assert(sent <= (ssize_t)len);
@@ -64,7 +64,7 @@ void conn_hang_up(struct dibs *d)
     assert(d->fd >= 0);
     close(d->fd);
     d->fd = -1;
-    d->dialing = false;
+    d->redial.under_way = false;
 }
 
 /* Tells the program the news; closes the socket first if the connection has ended. */
@@ -75,7 +75,7 @@ static void conn_tell(struct dibs *d, uint64_t now_ms)
 
     do {
         more = belief_next(&d->belief, &news, now_ms);
-        if ((d->belief.gone || d->belief.phase == BELIEF_AWAY) && d->fd >= 0 && !d->dialing)
+        if ((d->belief.gone || d->belief.phase == BELIEF_AWAY) && d->fd >= 0 && !d->redial.under_way)
             conn_hang_up(d);
         if (more && news.type == BELIEF_LOST && d->on_lost)
             d->on_lost(d->user, news.name, news.fence, news.why);
@@ -106,7 +106,7 @@ static void conn_read(struct dibs *d)
     uint64_t now_ms = conn_now_ms(); /* if something is asked because of what is heard, it is not asked before this */
     bool more = true;
 
-    while (d->fd >= 0 && !d->dialing && more) {
+    while (d->fd >= 0 && !d->redial.under_way && more) {
         size_t room;
         char *at = belief_room(&d->belief, &room);
         ssize_t got = at ? conn_recv(d, at, room) : -1;
@@ -135,7 +135,7 @@ int conn_process(struct dibs *d)
 {
     uint64_t now_ms;
 
-    conn_redial(d);
+    conn_dial(d);
     conn_flush(d);
     conn_read(d);
     now_ms = conn_now_ms();
@@ -147,7 +147,7 @@ int conn_process(struct dibs *d)
 
 int conn_timeout_ms(const struct dibs *d)
 {
-    uint64_t now_ms = conn_now_ms(), due_ms = belief_due_ms(&d->belief), dial_ms = conn_redial_ms(d);
+    uint64_t now_ms = conn_now_ms(), due_ms = belief_due_ms(&d->belief), dial_ms = conn_dial_ms(d);
 
     if (dial_ms < due_ms)
         due_ms = dial_ms;

@@ -4,6 +4,7 @@
 
 #include "base/spin.h"
 #include "belief.h"
+#include "redial.h"
 #include "secure.h"
 
 #include <sys/types.h>
@@ -26,15 +27,11 @@ struct dibs {
 
     /* How to make the connection again, for a kept session; all null for any other. */
     char **place; /* with null at the end */
-    unsigned places, turn;
+    unsigned places;
+    struct redial redial;
     struct secure_files files;
     char *name;
-    char *under;         /* the locks under which the program runs, as $DIBS_LOCKS has them; or null */
-    bool dialing;        /* the socket is not connected yet */
-    bool returns;        /* the daemon to which it has connected has not resumed the session yet */
-    uint64_t dial_ms;    /* when to try next; dialing: when to give up */
-    unsigned dial_pause; /* milliseconds between two rounds; 0: the first */
-    bool dials_tcp;      /* some place is reached over TCP */
+    char *under; /* the locks under which the program runs, as $DIBS_LOCKS has them; or null */
 };
 
 uint64_t conn_now_ms(void);
@@ -42,10 +39,10 @@ uint64_t conn_now_ms(void);
 void conn_flush(struct dibs *d);
 /* Closes the socket. */
 void conn_hang_up(struct dibs *d);
-/* ---- redial.c: the connection of a kept session is made again. */
+/* ---- dial.c: the connection of a kept session is made again. */
 /* Without a connection: begins to make one, or goes on. */
-void conn_redial(struct dibs *d);
-uint64_t conn_redial_ms(const struct dibs *d);
+void conn_dial(struct dibs *d);
+uint64_t conn_dial_ms(const struct dibs *d);
 /* Sends, reads, and tells the program the news. Does not wait. Returns DIBS_OK or DIBS_GONE. */
 int conn_process(struct dibs *d);
 int conn_timeout_ms(const struct dibs *d);

@@ -221,12 +221,12 @@ int dibs_connect(struct dibs **made, const char *where, const struct dibs_option
         d->belief.gone = true;
         return belief_fail(&d->belief, DIBS_MISUSE, "%s", mistake);
     }
-    for (d->turn = 0; d->turn < d->places && code == DIBS_GONE; d->turn++) {
-        if (d->turn)
+    for (d->redial.turn = 0; d->redial.turn < d->places && code == DIBS_GONE; d->redial.turn++) {
+        if (d->redial.turn)
             dibs_start_over(d);
-        code = dibs_connect_to(d, d->place[d->turn], keep_ms);
+        code = dibs_connect_to(d, d->place[d->redial.turn], keep_ms);
     }
-    d->turn--; /* should the connection break, the same place comes first */
+    d->redial.turn--; /* should the connection break, the same place comes first */
     d->belief.elsewhere = d->places > 1;
     return code;
 }
@@ -271,7 +271,7 @@ short dibs_events(const struct dibs *d)
     bool out;
 
     belief_output(&d->belief, &len);
-    if (d->dialing)
+    if (d->redial.under_way)
         return POLLOUT;
     out = d->secure ? secure_has_more(d->secure) || (len && secure_is_up(d->secure)) : len > 0;
     return (short)(POLLIN | (out ? POLLOUT : 0));
