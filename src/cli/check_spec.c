@@ -66,8 +66,7 @@ const struct cli_option check_options[] = {
      "let sites leave up to N times in a run, if the algorithm has members (default 0)", 0, CHECK_MISHAPS, NULL},
     {"--in-flight", CLI_COUNT, &check_words.quiet, "K",
      "let sites make requests only while fewer than K messages are in flight (default: always); bounds the channels "
-     "where "
-     "requests are unlimited",
+     "where requests are unlimited",
      1, 1000, NULL},
     {"--starvation", CLI_FLAG, &check_words.starvation, NULL,
      "search also for a site that can wait for ever (always on with unlimited requests)", 0, 0, NULL},
@@ -251,8 +250,8 @@ struct check_task check_task_of(const char *algorithm)
     if (w->any_sites && (w->runs || w->starvation || w->messages || w->concurrency || task.overtaking ||
                          task.deadlocks_too || task.quiet || w->reduce || w->fingerprints || w->coverage))
         cli_die("--any-sites shows mutual exclusion only, by two sites and the others: leave out --starvation, "
-                "--overtakes, "
-                "--concurrency, --messages, --coverage, --ignore, --in-flight, --random, --reduce and --fingerprints");
+                "--overtakes, --concurrency, --messages, --coverage, --ignore, --in-flight, --random, --reduce and "
+                "--fingerprints");
     check_refuse_empty(&task);
     return task;
 }

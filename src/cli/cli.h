@@ -147,7 +147,7 @@ void cli_write_bytes(const char *path, const void *data, size_t len);
 void cli_check_output(const char *option, const char *path);
 /* A space-time diagram: SVG as it is made (null), or "pdf" or "png". The format that the end of a file's name says: */
 const char *cli_picture_format(const char *path);
-/* Before the work: cli_die if it cannot be written, or cannot be made for want of a program. */
+/* Before the work: cli_die if it cannot be written, or if a program that is needed to make it is missing. */
 void cli_check_picture(const char *option, const char *path, const char *format);
 void cli_write_picture(const char *path, const char *svg, const char *format);
 enum { CLI_PATH_MAX = 4096 };

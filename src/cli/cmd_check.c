@@ -105,12 +105,10 @@ int cmd_check(int argc, char **argv)
         .line = "dibs check ALGORITHM|all|mistakes [--sites N] [--requests K] [OPTION...]",
         .about =
             "Checks every interleaving of requests, message arrivals and exits of a small system for mutual exclusion "
-            "and deadlock freedom. If a property is violated, prints a shortest schedule that violates it.\n"
-            "\n"
+            "and deadlock freedom. If a property is violated, prints a shortest schedule that violates it.\n\n"
             "\"dibs check all\" prints a table of all that was verified, also with --requests unlimited. \"dibs check "
-            "mistakes\" prints a table of the "
-            "known mistakes (published, tempting and retold) with the smallest system that shows each of them.\n"
-            "\n"
+            "mistakes\" prints a table of the known mistakes (published, tempting and retold) with the smallest "
+            "system that shows each of them.\n\n"
             "Exit status: 0 the properties hold, 1 one is violated, 2 the command line is wrong, 3 the search is "
             "unfinished.",
         .options = check_options,

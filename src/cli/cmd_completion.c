@@ -108,15 +108,11 @@ int cmd_completion(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs completion bash|zsh|fish",
         "Prints what lets a shell complete the words of dibs: commands, options and their values, algorithms, files, "
-        "and "
-        "the locks and members of the daemon that the words so far name. An installed dibs has it where the shells "
-        "look "
-        "for it.\n"
-        "\n"
+        "and the locks and members of the daemon that the words so far name. An installed dibs has it where the "
+        "shells look for it.\n\n"
         "The shells ask \"dibs completion words -- WORD...\" what the last word may be. The answer is \"words\" and a "
         "line for each, with a tab before its description, or \"files\" where it may be a file; or \"command N\" if "
-        "the "
-        "words from N on are another command.",
+        "the words from N on are another command.",
         options,
         {{"Complete in bash, from the next shell on:",
           "dibs completion bash >~/.local/share/bash-completion/completions/dibs"},

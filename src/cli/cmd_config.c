@@ -233,8 +233,7 @@ int cmd_config(int argc, char **argv)
         ASK_PLACE_OPTIONS(place),
         {"--force", CLI_FLAG, &force, NULL,
          "set or unset rights even if the right admin is taken from the caller by it; set policies from a file that "
-         "has "
-         "none, which takes all away",
+         "has none, which takes all away",
          0, 0, NULL},
         {"--format", CLI_CHOICE, &format, "F", "print in format F (default text)", 0, 0, formats},
         {0},
@@ -245,32 +244,24 @@ int cmd_config(int argc, char **argv)
         "Shows and changes settings on which the members of a cluster agree, while the service runs: the lease; the "
         "policies, which choose algorithms and kinds of locks by name; and the rights of clients. Before a setting is "
         "set, each member uses what its own configuration says; lease and policies must be the same on all members. "
-        "From then "
-        "on all members use what was set, and their configurations do not matter for it.\n"
-        "\n"
+        "From then on all members use what was set, and their configurations do not matter for it.\n\n"
         "Any member accepts a change, which needs a majority of the members. No lock is lost or granted twice by it. "
         "The command ends when the change is complete: for policies at once; for rights when every member that takes "
         "part uses them; for a lease after about 1.1 times the longer of both leases. A lease is written as \"2s\" or "
-        "in "
-        "milliseconds. Only an operator may make changes: the owner of the daemon's socket, root, a holder of the "
+        "in milliseconds. Only an operator may make changes: the owner of the daemon's socket, root, a holder of the "
         "cluster key, or a client with the right \"admin\". A change is refused while a member of an earlier build "
-        "takes "
-        "part.\n"
-        "\n"
-        "set policies takes the lines \"policy ...\" of FILE, as in the configuration of a daemon, in the place of all "
-        "policies; \"-\" is standard input. A file without such a line is refused, unless --force says that all "
-        "policies are to be taken away. They apply to all members from the same view on. A lock that is in use "
-        "then "
-        "keeps its kind until no client uses it. show policies prints them in the form of such a file.\n"
-        "\n"
+        "takes part.\n\n"
+        "set policies takes the lines \"policy ...\" of FILE, as in the configuration of a daemon, in the place of "
+        "all policies; \"-\" is standard input. A file without such a line is refused, unless --force says that all "
+        "policies are to be taken away. They apply to all members from the same view on. A lock that is in use then "
+        "keeps its kind until no client uses it. show policies prints them in the form of such a file.\n\n"
         "set rights takes the lines \"allow\", \"limit\" and \"login\" of FILE in the place of all rights. They apply "
-        "to the "
-        "next command of every client, at all members. What a client holds stays; a client that waits is refused when "
-        "its turn comes, if the new rights do not allow the lock. Users and groups may be written by name: each member "
-        "looks them up on its own machine. show rights prints them, with the hashes of passwords, and takes the right "
-        "\"admin\". The owner of the daemon's socket, root and holders of the cluster key have all rights, whatever is "
-        "set; a change that takes the right \"admin\" from the client that asks for it needs --force.\n"
-        "\n"
+        "to the next command of every client, at all members. What a client holds stays; a client that waits is "
+        "refused when its turn comes, if the new rights do not allow the lock. Users and groups may be written by "
+        "name: each member looks them up on its own machine. show rights prints them, with the hashes of passwords, "
+        "and takes the right \"admin\". The owner of the daemon's socket, root and holders of the cluster key have "
+        "all rights, whatever is set; a change that takes the right \"admin\" from the client that asks for it needs "
+        "--force.\n\n"
         "unset sets the lease, or the policies, that the configurations of all members that take part have. unset "
         "rights makes each member use those of its own configuration.",
         options,

@@ -83,17 +83,12 @@ int cmd_drain(int argc, char **argv)
         "dibs drain [OPTION...]",
         "Ends a daemon gently. The daemon refuses requests for locks, also those that wait, so that clients go to "
         "other members; it waits until its clients hold no locks, and ends. If dibs drain is ended before, or --wait "
-        "is "
-        "over, the daemon grants locks again. Locks that a token owns, and kept sessions whose client is away, are not "
-        "waited for.\n"
-        "\n"
+        "is over, the daemon grants locks again. Locks that a token owns, and kept sessions whose client is away, are "
+        "not waited for.\n\n"
         "Only an operator may do that: the owner of the daemon's socket, root, or a holder of the cluster key. A "
-        "service "
-        "manager may start the daemon again.\n"
-        "\n"
+        "service manager may start the daemon again.\n\n"
         "Exit status: 0 the daemon has ended, 1 clients hold locks or the daemon cannot be asked, 2 the command line "
-        "is "
-        "wrong.",
+        "is wrong.",
         options,
         {{"Wait until the jobs of this machine have ended, then end its daemon:", "dibs drain"},
          {"Wait for ten minutes at most:", "dibs drain --wait 10m"}},

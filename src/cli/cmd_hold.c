@@ -124,13 +124,11 @@ int cmd_hold(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs hold NAME --ttl T [OPTION...]",
         "Takes the lock NAME for a token, and prints the token and the fence for the shell. The lock stays held after "
-        "dibs "
-        "has ended, until \"dibs release NAME\" with the token, at any member, or until T has passed. \"dibs renew\" "
-        "begins T anew. T is in seconds, or has a unit: 250ms, 10s, 5m, 2h. Nothing ends the commands of the script if "
-        "T has passed before they are done: let the resource check the fence.\n"
-        "\n"
-        "If a command can hold the lock, use \"dibs lock\" instead: it needs no T, and ends the command if the lock is "
-        "lost. The exit statuses are those of \"dibs lock\".",
+        "dibs has ended, until \"dibs release NAME\" with the token, at any member, or until T has passed. \"dibs "
+        "renew\" begins T anew. T is in seconds, or has a unit: 250ms, 10s, 5m, 2h. Nothing ends the commands of the "
+        "script if T has passed before they are done: let the resource check the fence.\n\n"
+        "If a command can hold the lock, use \"dibs lock\" instead: it needs no T, and ends the command if the lock "
+        "is lost. The exit statuses are those of \"dibs lock\".",
         options,
         {{"Hold a lock over several commands of a script:",
           "dibs hold deploy --ttl 10m >lock.env && . ./lock.env && ./build && ./push; dibs release deploy"},
@@ -177,9 +175,8 @@ int cmd_renew(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs renew NAME --ttl T [OPTION...]",
         "Begins the time anew for which the token of \"dibs hold\" owns the lock NAME: from now on it owns the lock "
-        "for "
-        "T, in seconds or with a unit: 250ms, 10s, 5m, 2h. The exit status is 113 if the token does not own the lock "
-        "any more.",
+        "for T, in seconds or with a unit: 250ms, 10s, 5m, 2h. The exit status is 113 if the token does not own the "
+        "lock any more.",
         options,
         {{"Keep a lock for another ten minutes:", "dibs renew deploy --ttl 10m"},
          {"Do so at another member:", "dibs renew deploy --ttl 10m --connect 10.0.0.2:7411 --key client.key"}}};
@@ -201,8 +198,7 @@ int cmd_release(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs release NAME [OPTION...]",
         "Releases the lock NAME, which the token of \"dibs hold\" owns, at any member. The exit status is 113 if it "
-        "does not "
-        "own the lock any more.",
+        "does not own the lock any more.",
         options,
         {{"Release the lock of this script:", "dibs release deploy"},
          {"Release it elsewhere, with a token that was passed on:", "dibs release deploy --token \"$TOKEN\""}}};

@@ -34,14 +34,13 @@ int cmd_keygen(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs keygen [FILE] [--client-of FILE [--name NAME]]",
-        "Makes a cluster key, 256 random bits, in a new FILE that only its owner can read; without FILE it is printed. "
-        "All members use the same key: dibs serve --key FILE.\n"
-        "\n"
+        "Makes a cluster key, 256 random bits, in a new FILE that only its owner can read; without FILE it is "
+        "printed. All members use the same key: dibs serve --key FILE.\n\n"
         "With --client-of, makes the client key that belongs to a cluster key, for machines that have only clients. A "
-        "program with the client key can use locks and verify that a daemon belongs to the cluster. It can neither act "
-        "as a daemon nor change the members. Keys with different names are different: \"allow key:ci lock build-*\" in "
-        "the "
-        "configuration of a daemon is about the key with --name ci. The key without a name is key:client.",
+        "program with the client key can use locks and verify that a daemon belongs to the cluster. It can neither "
+        "act as a daemon nor change the members. Keys with different names are different: \"allow key:ci lock "
+        "build-*\" in the configuration of a daemon is about the key with --name ci. The key without a name is "
+        "key:client.",
         options,
         {{"Make the key of a cluster:", "dibs keygen dibs.key"},
          {"Make the key for the clients of that cluster:", "dibs keygen --client-of dibs.key client.key"},
@@ -57,8 +56,7 @@ int cmd_keygen(int argc, char **argv)
         cli_die("--name: a cluster key has no name; say of which cluster with --client-of");
     if (name && (!key_is_name(name) || strcmp(name, "client") == 0 || strcmp(name, "cluster") == 0))
         cli_die("--name: \"%s\" cannot be the name of a key; it has 1 to %d letters, digits, dots, dashes and "
-                "underscores, and is "
-                "neither client nor cluster",
+                "underscores, and is neither client nor cluster",
                 name, KEY_NAME_MAX);
     if (cluster && !key_read(&key, cluster, why, sizeof why))
         cli_die("--client-of: %s", why);

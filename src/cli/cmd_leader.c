@@ -301,21 +301,16 @@ int cmd_leader(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs leader NAME [OPTION...]",
-        "Prints the value of the leader NAME: the client that holds this lock, by \"dibs lead\" or by a request with a "
-        "value. "
-        "A backslash of the value is printed as \\\\, and a byte that cannot be shown as \\xNN. If the leader has no "
-        "value, a dash is printed. As JSON, the leader is an object in one line, which also has its fence (the term), "
-        "its member and the time since when it leads.\n"
-        "\n"
+        "Prints the value of the leader NAME: the client that holds this lock, by \"dibs lead\" or by a request with "
+        "a value. A backslash of the value is printed as \\\\, and a byte that cannot be shown as \\xNN. If the "
+        "leader has no value, a dash is printed. As JSON, the leader is an object in one line, which also has its "
+        "fence (the term), its member and the time since when it leads.\n\n"
         "With --follow, an empty line says that there is no leader. A new leader has a larger fence than all before. "
-        "While there is "
-        "no "
-        "connection to a daemon, nothing is printed; dibs connects again, and prints only what has changed meanwhile.\n"
-        "\n"
+        "While there is no connection to a daemon, nothing is printed; dibs connects again, and prints only what has "
+        "changed meanwhile.\n\n"
         "Exit status: 0 there is a leader, 112 there is none, 114 the daemon has refused the question, 115 no daemon "
-        "was "
-        "reached, 116 it is not known, since a member has not answered, 2 the command line is wrong. With --follow: 1 "
-        "nothing reads the output any more.",
+        "was reached, 116 it is not known, since a member has not answered, 2 the command line is wrong. With "
+        "--follow: 1 the program that reads the output has ended.",
         options,
         {{"Print the address of the leader:", "dibs leader scheduler"},
          {"Do something at every change:",

@@ -118,16 +118,11 @@ int cmd_may(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs may WHO RIGHT [NAME] [OPTION...]",
-        "Tells whether a client has a right, and by which rule of the configuration.\n"
-        "\n"
+        "Tells whether a client has a right, and by which rule of the configuration.\n\n"
         "WHO is me, any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; a user is in its groups. RIGHT is "
-        "lock, "
-        "shared, watch, force-unlock or admin, which has no NAME. \"dibs serve --help\" describes the rules.\n"
-        "\n"
+        "lock, shared, watch, force-unlock or admin, which has no NAME. \"dibs serve --help\" describes the rules.\n\n"
         "The owner of the daemon's socket, root and holders of the cluster key have all rights, whatever the rules "
-        "are. A "
-        "file does not tell who the owner is.\n"
-        "\n"
+        "are. A file does not tell who the owner is.\n\n"
         "Exit status: 0 yes, 1 no, 2 the command line or the file is wrong.",
         options,
         {{"May the user alice take the lock \"backup\"?",

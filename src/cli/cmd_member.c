@@ -80,8 +80,7 @@ static int member_await(struct dibs *d, const char *name, bool add)
         dibs_free(list);
         if (done) {
             printf(add ? "%s is added; start it with \"dibs serve --join\" within five minutes, and it counts as soon "
-                         "as it has "
-                         "caught up\n"
+                         "as it has caught up\n"
                        : "%s is removed\n",
                    name);
             return CLI_OK;
@@ -155,14 +154,11 @@ int cmd_member(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs member list | add NAME=ADDRESS:PORT | remove MEMBER [OPTION...]",
         "Lists, adds or removes members of the cluster. Any member accepts a change. Changes are made one at a time, "
-        "and "
-        "each needs a majority of the members. Only an operator may make changes: the owner of the daemon's socket, "
-        "root, or a holder of the cluster key.\n"
-        "\n"
+        "and each needs a majority of the members. Only an operator may make changes: the owner of the daemon's "
+        "socket, root, or a holder of the cluster key.\n\n"
         "To add a member, run \"dibs member add\", then start the new daemon with \"dibs serve --join\" and a list of "
         "members that includes it and some of the others. If the new member does not join within five minutes, the "
-        "addition is withdrawn; \"dibs member remove\" withdraws it at once.\n"
-        "\n"
+        "addition is withdrawn; \"dibs member remove\" withdraws it at once.\n\n"
         "When a member is removed, its clients lose their locks. A member whose machine is gone is removed and added "
         "again, under its name or another one. A removal is refused if the members that take part would then be no "
         "majority.",

@@ -191,8 +191,7 @@ int cmd_model(int argc, char **argv)
         {"--begin-held", CLI_FLAG, &held, NULL, "sessions: begin with a lock that is held", 0, 0, NULL},
         {"--lost", CLI_TEXT, &lost, "LIST",
          "sessions: have these further views, and no others: a word for each, and in it a letter for each member, "
-         "which "
-         "stays as it is (s), is out (o) or is a new process (n); as in sss,nss,sso (default: any views)",
+         "which stays as it is (s), is out (o) or is a new process (n); as in sss,nss,sso (default: any views)",
          0, 0, NULL},
         {"--change", CLI_CHOICE, &change, "C",
          "sessions: let the lock be passed on to another session (follow), or its mode change (default none)", 0, 0,
@@ -216,16 +215,13 @@ int cmd_model(int argc, char **argv)
             "property, prints a shortest one as a story. \"leases\" has views, promises, leases and changes of the "
             "roster: no two clients believe in an exclusive lock at the same time. \"sessions\" has kept sessions: a "
             "lock of which the client was told is not lost, and no other client is granted it. Both call the daemon's "
-            "own decision functions. \"mistakes\" leaves out one part of each protocol after the other, and "
-            "prints a table: each must be found.\n"
-            "\n"
+            "own decision functions. \"mistakes\" leaves out one part of each protocol after the other, and prints a "
+            "table: each must be found.\n\n"
             "Leases: time passes in rounds; crashes, pauses and cuts have no bound. Sessions: the number of views is "
-            "bounded.\n"
-            "\n"
+            "bounded.\n\n"
             "Exit status: 0 the property holds, 1 it is violated, 2 the command line is wrong, 3 the search is "
             "unfinished, or vacuous. Within small bounds (5,000 states) it also says which mistakes would be seen "
-            "there: if "
-            "there is none, that the property holds says nothing, and the verdict is \"vacuous\".",
+            "there: if there is none, that the property holds says nothing, and the verdict is \"vacuous\".",
         .options = options,
         .examples = {{"Search all runs of three members:", "dibs model leases"},
                      {"Show what happens if the roster changes twice within a lease:",

@@ -17,17 +17,12 @@ int cmd_page_token(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs page-token [OPTION...]",
         "Prints an address that opens the web page of a daemon (dibs serve --http) with the names of locks, their "
-        "clients and "
-        "what happens to them. The address works once, within two minutes; the browser is logged in for eight hours, "
-        "or "
-        "until "
-        "the daemon ends. The page may do what this command may do: the owner of the daemon's socket, root and holders "
-        "of "
-        "the cluster key can take locks away from their holders there; others can only look.\n"
-        "\n"
+        "clients and what happens to them. The address works once, within two minutes; the browser is logged in for "
+        "eight hours, or until the daemon ends. The page may do what this command may do: the owner of the daemon's "
+        "socket, root and holders of the cluster key can take locks away from their holders there; others can only "
+        "look.\n\n"
         "HTTP is not encrypted, so this works for a page on loopback only. To look from another machine, forward the "
-        "port: "
-        "ssh -L 7480:127.0.0.1:7480 ant.",
+        "port: ssh -L 7480:127.0.0.1:7480 ant.",
         options,
         {{"Print an address for the browser of this machine:", "dibs page-token"},
          {"Print one for the browser, as JSON, from the daemon at this socket:",

@@ -38,12 +38,10 @@ int cmd_passwd(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs passwd LOGIN",
         "Reads a password from standard input, or from the terminal, and prints a line for the configuration of a "
-        "daemon. By that "
-        "line clients of Redis can log in: AUTH LOGIN password. The rules of the configuration call them auth:LOGIN.\n"
-        "\n"
+        "daemon. By that line clients of Redis can log in: AUTH LOGIN password. The rules of the configuration call "
+        "them auth:LOGIN.\n\n"
         "The line has a hash of the password, with a new salt each time. A password for programs should be long and "
-        "random: "
-        "the hash is quick to compute, since the daemon computes it between other things.",
+        "random: the hash is quick to compute, since the daemon waits for it before it goes on with other work.",
         options,
         {{"Type a password:", "dibs passwd web"},
          {"Take a password from a file, and add the line to a configuration:",

@@ -324,19 +324,14 @@ int cmd_play(int argc, char **argv)
     static const struct cli_usage usage = {
         .line = "dibs play (ALGORITHM | SCENARIO.txt) [OPTION...]",
         .about = "Steps through an algorithm, or a scenario file, by hand. The screen shows the state of each site, "
-                 "with what the "
-                 "last move has changed, the last moves, the moves that are possible now, and whether mutual exclusion "
-                 "and the "
-                 "invariants hold.\n"
-                 "\n"
+                 "with what the last move has changed, the last moves, the moves that are possible now, and whether "
+                 "mutual exclusion and the invariants hold.\n\n"
                  "up, down\tselect a move; Enter makes it, and so does its number\n"
                  "left, right\ttake the last move back; make it again (a scenario is played with \"right\")\n"
                  "r, e\ta random move; random moves until a site enters\n"
-                 "s, q\tsave the moves as a scenario; quit\n"
-                 "\n"
+                 "s, q\tsave the moves as a scenario; quit\n\n"
                  "If standard input or output is no terminal, each line of standard input is a command: a number, f "
-                 "(forward), b or "
-                 "u (back), r, e, s, q.",
+                 "(forward), b or u (back), r, e, s, q.",
         .options = options,
         .examples = {{"Play Suzuki and Kasami's algorithm with three sites:", "dibs play suzuki-kasami"},
                      {"Step through a scenario:", "dibs play tests/scenario/maekawa.txt"},

@@ -173,21 +173,17 @@ static void quiz_task(unsigned number)
 
     snprintf(
         text, sizeof text,
-        "Exercise %u: %.*s has a mistake\n"
-        "\n"
+        "Exercise %u: %.*s has a mistake\n\n"
         "In this version of the algorithm one rule is wrong or missing. Find a run in which it fails: two sites are "
-        "inside "
-        "that may not be there together, a site waits for ever, a site receives what it cannot expect, or an invariant "
-        "does not hold. %s\n"
-        "\n"
+        "inside that may not be there together, a site waits for ever, a site receives what it cannot expect, or an "
+        "invariant does not hold. %s\n\n"
         "1.\tRead what is right: dibs explain %.*s\n"
         "2.\tWrite the moves into a file, as in tests/scenario/%.*s.txt; the line \"algorithm\" may be left out.\n"
         "3.\tSee what happens: dibs quiz %u --try FILE\n"
-        "4.\tHand it in: dibs quiz %u --answer FILE. The exit status is 0 if the run shows the mistake, and 1 if not.\n"
-        "\n"
+        "4.\tHand it in: dibs quiz %u --answer FILE. The exit status is 0 if the run shows the mistake, and 1 if "
+        "not.\n\n"
         "Or name it: dibs list --all has the mistakes of each algorithm, dibs check finds runs that show them, and "
-        "dibs "
-        "quiz %u --guess NAME tells whether it is this one.",
+        "dibs quiz %u --guess NAME tells whether it is this one.",
         number, base, q->algorithm, q->hint, base, q->algorithm, base, q->algorithm, number, number, number);
     cli_help_text(stdout, text);
 }
@@ -206,10 +202,8 @@ int cmd_quiz(int argc, char **argv)
     };
     static const struct cli_usage usage = {
         .line = "dibs quiz [N] [--try FILE | --answer FILE | --guess NAME]",
-        .about = "Exercises: each is an algorithm with a mistake in it, to be found. Without N it lists the exercises; "
-                 "with N it "
-                 "shows exercise N, or grades an answer.\n"
-                 "\n"
+        .about = "Exercises: each is an algorithm with a mistake in it, to be found. Without N it lists the "
+                 "exercises; with N it shows exercise N, or grades an answer.\n\n"
                  "Exit status: 0 solved, or nothing was to be graded; 1 not solved; 2 the file or the command line is "
                  "wrong.",
         .options = options,

@@ -77,8 +77,7 @@ int cmd_replay(int argc, char **argv)
     const struct cli_option options[] = {
         {"--svg", CLI_TEXT, &svg, "FILE",
          "draw the run into FILE as a space-time diagram, as SVG, or PDF or PNG if the name ends so; - is standard "
-         "output "
-         "(default: print it as a scenario)",
+         "output (default: print it as a scenario)",
          0, 0, NULL},
         ASK_PLACE_OPTIONS(place),
         {0},

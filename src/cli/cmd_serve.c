@@ -21,32 +21,23 @@ static const char *serve_data(void)
 }
 
 static const char serve_about[] =
-    "Runs the lock daemon of this machine. Without --members it serves alone, and is not part of a cluster.\n"
-    "\n"
+    "Runs the lock daemon of this machine. Without --members it serves alone, and is not part of a cluster.\n\n"
     "Clients of this machine connect to its Unix socket, which only its owner may use, or a group. Without a key or "
     "certificates, members and clients over TCP are accepted on loopback only. Locks are granted while a majority of "
-    "the "
-    "members can reach each other. SIGTERM and SIGINT end the daemon; SIGHUP makes it read its keys, certificates "
+    "the members can reach each other. SIGTERM and SIGINT end the daemon; SIGHUP makes it read its keys, certificates "
     "and rights again, and open the file of the audit trail anew. An ADDRESS is numeric (10.0.0.1, [fd00::1]) or the "
-    "name of a machine, which is resolved at each connection "
-    "attempt.\n"
-    "\n"
+    "name of a machine, which is resolved at each connection attempt.\n\n"
     "A configuration file has the same settings, one in a line: \"lease 2000\" for --lease 2000. Lines \"member "
     "NAME=ADDRESS:PORT\" take the place of --members. The first line \"policy PATTERN [algorithm=NAME] "
     "[slots-algorithm=NAME] [slots=K | slots=none]\" whose PATTERN matches the name of a lock applies to it. Options "
-    "override the file.\n"
-    "\n"
+    "override the file.\n\n"
     "With --agent the daemon is no member: it serves its socket through one of the members of --connect, and through "
-    "the next one when that is lost. A cluster of three or five members can serve very many machines so.\n"
-    "\n"
+    "the next one when that is lost. In this way three or five members can serve very many machines.\n\n"
     "Rights are lines of the file, too: \"allow WHO RIGHTS PATTERN\". The first one that is about the client and the "
-    "name of "
-    "the lock decides. WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; RIGHTS are lock, "
-    "shared, "
-    "watch, force-unlock and admin, with commas between them, or all, or none. Without any such line every client may "
-    "lock "
-    "and watch. \"dibs may\" explains what a client may do. If the members have agreed on rights (\"dibs config set "
-    "rights\"), these count, and those of the file do not.";
+    "name of the lock decides. WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME; RIGHTS are lock, "
+    "shared, watch, force-unlock and admin, with commas between them, or all, or none. Without any such line every "
+    "client may lock and watch. \"dibs may\" explains what a client may do. If the members have agreed on rights "
+    "(\"dibs config set rights\"), these count, and those of the file do not.";
 
 /* Makes the system's directory for the socket if systemd has not. Warns if this machine has another daemon, because the
  * two do not share their locks. */
@@ -142,8 +133,7 @@ int cmd_serve(int argc, char **argv)
          0, 0, NULL},
         {"--expiry", CLI_TEXT, &set[CONF_EXPIRY].text, "WORD",
          "\"optional\" allows Redis clients locks without an expiry (SETNX), which stay until they are deleted "
-         "(default "
-         "required)",
+         "(default required)",
          0, 0, NULL},
         {"--log-level", CLI_TEXT, &set[CONF_LOG_LEVEL].text, "WORD",
          "leave out of the log what is less important: error, warning, info or debug (default info)", 0, 0, NULL},

@@ -77,7 +77,9 @@ int cmd_soak(int argc, char **argv)
         {"--rolling", CLI_FLAG, &rolling, NULL,
          "disturb one member at a time, and check that clients of the other members lose no lock", 0, 0, NULL},
         {"--focus", CLI_CHOICE, &focus, "CASE",
-         "only one hard case, again and again (default all: drawn for each seed)", 0, 0, focuses},
+         "simulate only this hard case, again and again; src/soak/soak.h describes the cases (default all: drawn for "
+         "each seed)",
+         0, 0, focuses},
         {"--no-faults", CLI_FLAG, &calm, NULL, "inject no faults", 0, 0, NULL},
         {"--trace", CLI_FLAG, &trace, NULL, "print every event in a line", 0, 0, NULL},
         {0},
@@ -85,15 +87,11 @@ int cmd_soak(int argc, char **argv)
     const struct cli_usage usage = {
         "dibs soak [OPTION...]",
         "Simulates clusters of the lock service, each from a seed. The code of the daemon runs unchanged under "
-        "crashes, "
-        "restarts, stopped processes, partitions, broken connections, torn writes, slow disks, drifting clocks, and "
-        "clients that die or hang. Checkers that know the true time watch that holders exclude each other, that "
-        "fencing "
-        "tokens grow, that a client that loses a lock is told in time, and that every client is served after the "
-        "faults "
-        "have ended. A seed that fails is printed; the same seed repeats the same run. Ctrl-C ends the command after "
-        "the seed that is running.\n"
-        "\n"
+        "crashes, restarts, stopped processes, partitions, broken connections, torn writes, slow disks, drifting "
+        "clocks, and clients that die or hang. Checkers that know the true time watch that holders exclude each "
+        "other, that fencing tokens grow, that a client that loses a lock is told in time, and that every client is "
+        "served after the faults have ended. A seed that fails is printed; the same seed repeats the same run. Ctrl-C "
+        "ends the command after the seed that is running.\n\n"
         "Exit status: 0 no seed failed, 1 at least one failed, 2 the command line is wrong.",
         options,
         {{"Simulate 100 clusters:", "dibs soak --seeds 100"},

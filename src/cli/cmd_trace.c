@@ -53,16 +53,14 @@ int cmd_trace(int argc, char **argv)
     static const struct cli_option options[] = {
         {"--format", CLI_CHOICE, &format, "F",
          "draw in this format: text for a terminal, svg, pdf, png, tikz for LaTeX, mermaid, or a log for ShiViz "
-         "(default "
-         "text)",
+         "(default text)",
          0, 0, trace_formats},
         {"--out", CLI_TEXT, &out, "FILE", "write the picture into FILE; - is standard output (default -)", 0, 0, NULL},
         {"--vertical", CLI_FLAG, &vertical, NULL, "svg, pdf, png and tikz: time goes down (default: to the right)", 0,
          0, NULL},
         {"--svg", CLI_TEXT, &svg, "FILE",
          "the same as --out FILE with the format SVG, or PDF or PNG if the name ends so; - is standard output "
-         "(default: "
-         "text)",
+         "(default: text)",
          0, 0, NULL},
         {0},
     };

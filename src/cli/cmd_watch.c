@@ -67,12 +67,10 @@ int cmd_watch(int argc, char **argv)
     };
     const struct cli_usage usage = {
         "dibs watch [PATTERN] [OPTION...]",
-        "Prints a line when a client begins to wait for a lock, is granted it, releases it or loses it, at any member: "
-        "time, event, lock, member, client, mode, fencing token. PATTERN is a pattern of the shell (default: all "
-        "locks). "
-        "As JSON, an event is an object on a line. Under great load some events may be left out, so the output is no "
-        "record of all grants.\n"
-        "\n"
+        "Prints a line when a client begins to wait for a lock, is granted it, releases it or loses it, at any "
+        "member: time, event, lock, member, client, mode, fencing token. PATTERN is a pattern of the shell (default: "
+        "all locks). As JSON, an event is an object on a line. Under great load some events may be left out, so the "
+        "output is no record of all grants.\n\n"
         "Exit status: 1 the connection to the daemon has ended, 2 the command line is wrong.",
         options,
         {{"Print what happens to all locks:", "dibs watch"},

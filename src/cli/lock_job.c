@@ -22,7 +22,7 @@
  * something, the guard does, time passes.
  *
  * A terminal obeys one process group. The command gets it at once if the terminal is all that we read from and write to;
- * else, as another program of a pipeline may want it (dibs lock .. | less), when it is stopped for want of it. */
+ * else, as another program of a pipeline may want it (dibs lock .. | less), when it is stopped because it does not have the terminal. */
 #include "lock.h"
 #include "lock_tree.h"
 
@@ -406,7 +406,7 @@ static void job_suspend(struct job *j)
     tree_continue(&j->sweep);
 }
 
-/* The command has stopped. If it was for want of the terminal, and we have that, it gets it. Else the user has stopped it
+/* The command has stopped. If it needs the terminal, and dibs has the terminal, the command gets it. Else the user has stopped it
  * (Ctrl-Z): so are we, and the shell has the terminal, until both go on. */
 static void job_pause(struct job *j)
 {

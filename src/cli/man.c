@@ -210,19 +210,17 @@ static void man_see_also(FILE *to, const char *self)
 #ifdef DIBS_LAB_ONLY
 static const char man_title[] = "laboratory of algorithms for distributed mutual exclusion";
 static const char man_about[] = "Published algorithms for distributed mutual exclusion as state machines. The "
-                                "laboratory checks every interleaving of "
-                                "small systems, measures costs in simulated time, and repeats what the papers claim. "
-                                "The lock service of dibs, which "
-                                "runs the same code, is not in this program.";
+                                "laboratory checks every interleaving of small systems, measures costs in simulated "
+                                "time, and repeats what the papers claim. The lock service of dibs, which runs the "
+                                "same code, is not in this program.";
 static const char man_example[] = "Check every interleaving of three sites:\n.Pp\n.Dl dibs check ricart\\-agrawala\n";
 #else
 static const char man_title[] = "lock service without a central server, and laboratory of its algorithms";
 static const char man_about[] = "Daemons on several machines grant named locks to commands, C programs and Redis "
-                                "clients, and go on when some of the "
-                                "machines crash, stop or are cut off. Each lock is run by a published algorithm for "
-                                "distributed mutual exclusion. The "
-                                "laboratory runs the same code: it checks every interleaving of small systems, and "
-                                "measures costs in simulated time.";
+                                "clients, and go on when some of the machines crash, stop or are cut off. Each lock "
+                                "is run by a published algorithm for distributed mutual exclusion. The laboratory "
+                                "runs the same code: it checks every interleaving of small systems, and measures "
+                                "costs in simulated time.";
 static const char man_example[] =
     "Run a backup that must not run twice at a time:\n.Pp\n.Dl dibs lock backup \\-\\- ./backup.sh\n";
 #endif
@@ -314,15 +312,14 @@ void man_conf(FILE *to, const struct cli_usage *serve)
         to,
         "member NAME=ADDRESS:PORT\tA member of the cluster. All lines together are the list that --members takes.\n"
         "policy PATTERN [algorithm=NAME] [slots-algorithm=NAME] [slots=K | slots=none]\tHow locks are run whose names "
-        "match PATTERN. The first line that matches applies. slots=K makes it a lock with K slots, slots=none one that "
-        "is exclusive, shared or for groups. The same lines belong into the file of each member.\n"
+        "match PATTERN. The first line that matches applies. slots=K makes it a lock with K slots, slots=none one "
+        "that is exclusive, shared or for groups. The same lines belong into the file of each member.\n"
         "allow WHO RIGHTS PATTERN\tThe first line that is about the client and the name of the lock decides whether "
         "the client may do it. WHO is any, user:NAME, group:NAME, key:NAME, cert:NAME or auth:NAME. RIGHTS are lock, "
-        "shared, watch, force-unlock and admin, with commas between them, or all, or none. Without any such line every "
-        "client may lock and watch.\n"
-        "limit WHO [locks=N] [waiters=N] [connections=N]\tHow many locks, waiting requests and connections each client "
-        "of "
-        "WHO may have at this member, over all its connections.\n"
+        "shared, watch, force-unlock and admin, with commas between them, or all, or none. Without any such line "
+        "every client may lock and watch.\n"
+        "limit WHO [locks=N] [waiters=N] [connections=N]\tHow many locks, waiting requests and connections each "
+        "client of WHO may have at this member, over all its connections.\n"
         "login NAME HASH\tA name with a password, as \"dibs passwd\" prints the line. Redis clients log in with AUTH.",
         NULL);
     fprintf(to, ".Sh FILES\n.Bl -tag -width Ds\n.It Pa /etc/dibs/dibs.conf\nthe file that the service of the system "

@@ -126,8 +126,7 @@ static const char *dibs_mistake(const struct dibs *d)
                        "$DIBS_CERT_KEY, $DIBS_CA), only one is possible";
             if (place_has_name(d->place[k]) && !by_cert)
                 return "the name of a daemon, as in NAME=HOST:PORT, is that in its certificate; without certificates, "
-                       "leave "
-                       "it out";
+                       "leave it out";
         }
     return NULL;
 }
