@@ -19,6 +19,21 @@ done >"$dir/out"
 tell $? "every folder of src has a row"
 rm -f "$dir/out"
 
+# A README has the model and the terms before the table of files, and names each file of C.
+unnamed() { # DIRECTORY
+    for path in "$1"/*/; do
+        readme=${path}README.md
+        [ -f "$readme" ] || { echo "# $path has no README" && continue; }
+        for file in "$path"*.[ch]; do
+            grep -qwE "$(basename "${file%.[ch]}")(\.[ch])?" "$readme" || echo "# $readme does not name $(basename "$file")"
+        done
+    done
+}
+unnamed src >"$dir/out"
+[ ! -s "$dir/out" ]
+tell $? "every folder of src has a README that names each of its files"
+rm -f "$dir/out"
+
 # Are the layers in an order, or does a folder use itself through others?
 grep -v ' -$' "$dir/allowed" | tsort >/dev/null 2>"$dir/out"
 tell $? "no folder uses itself through others"
@@ -51,6 +66,9 @@ printf '#include "core/dme.h"\n#include "../core/dme.h"\n' >"$dir/src/alg/b.c"
 forbidden "$dir/src" >"$dir/found"
 [ "$(sed 's/: .*//' "$dir/found" | sort | tr '\n' ' ')" = "# alg/b.c:2 # core/a.c:1 " ]
 tell $? "an include that points down is found, and one around the table"
+printf '# src/alg\n' >"$dir/src/alg/README.md"
+[ "$(unnamed "$dir/src" | tr -d '\n')" = "# $dir/src/alg/README.md does not name b.c# $dir/src/core/ has no README" ]
+tell $? "a folder without a README is found, and a file that no README names"
 
 # The pieces of a step are for src/step: every other driver, and every test, goes through it.
 around_the_step() { # DIRECTORY...
@@ -104,7 +122,7 @@ uncited() { # ARCHITECTURE.md
             case ${test#tests/} in test_* | fuzz_* | *.sh | *.txt) [ -f "$file" ] || echo "# $id: there is no $test" ;; esac
             [ ! -f "$file" ] || grep -qw "$id" "$file" || echo "# $id: $file does not cite it"
         done
-        [ "$id" = I11 ] || [ "$id" = I13 ] || grep -rqw "$id" src || echo "# $id: nothing in src cites it"
+        [ "$id" = I11 ] || [ "$id" = I13 ] || grep -rqw --include="*.[ch]" "$id" src || echo "# $id: nothing in src cites it"
     done
     grep -rIohw 'I[0-9][0-9]*' src tests/*.c tests/*.sh tests/soak.txt docs | sort -u | while read -r id; do
         grep -q "^$id " "$dir/rows" || echo "# $id is cited, and is not in the table"

@@ -1,4 +1,4 @@
-/* deadlock.h - clients that wait for each other in a circle, at one member or at several.
+/* deadlock.h - clients that wait for each other in a circle, at one member or at several (I36).
  *
  * The model. A session waits for one lock at a time. While it waits, it acquires no lock. Its *wait* is blocked by every
  * session that holds the lock in a mode that excludes it. A *cycle* is a sequence of waits in which each is blocked by the session of
@@ -22,7 +22,7 @@
  * When a cycle comes into being, its youngest wait has just begun: the sessions of the older waits held what they hold before. So one probe
  * is enough, if no clock is wrong and no note is lost. For these cases a probe is sent again and again, at longer intervals.
  *
- * No false victim. A wait may end, and a lock may be released, while a probe is under way. So the cycle is not believed before a second
+ * No false victim (I36). A wait may end, and a lock may be released, while a probe is under way. So the cycle is not believed before a second
  * probe (DEADLOCK_CONFIRM) has followed its path: each member looks again whether the same wait lasts (a claim's number is used once) and
  * whether its session holds the same lock with the same fence. A fact that both probes find was true all the time in between. The second began when
  * the first had ended; at that moment all of the cycle existed.

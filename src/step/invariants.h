@@ -1,7 +1,7 @@
 /* invariants.h - the invariants of ARCHITECTURE.md that can be seen in one node, as code.
  *
- * They hold between two events. `dibs soak` looks at them after every step, and so does every node of a debug or asan build;
- * the daemon of a release build does not. Invariants of several members, or of what clients believe, are checked from outside
+ * They hold between two events. `dibs soak` looks at them after every step, and so does every node of a debug or asan build
+ * (with very many locks, after a share of the steps: step_check); the daemon of a release build does not. Invariants of several members, or of what clients believe, are checked from outside
  * (src/soak). */
 #ifndef DIBS_STEP_INVARIANTS_H
 #define DIBS_STEP_INVARIANTS_H
