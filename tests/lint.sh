@@ -42,6 +42,17 @@ find src include tests bench examples -name '*.[ch]' ! -path src/lab/explained.c
 tell $? "no file of C has more than 800 lines"
 rm -f "$dir/out"
 
+# Suites by the names that ./run test takes.
+suites=$(sed -n '/^suites=/,/"$/p' tests/coverage | tr -d '\\"' | sed 's/^suites=//' | tr '\n' ' ')
+for file in tests/test_*.c tests/fuzz_*.c; do
+    suite=$(basename "$file" .c)
+    grep -qE '^#include "((client|command|link|lock|member|node|protocol|relay|rights|serve|step|wrap)/|[a-z_]*(cluster|agreed|agreement|conversation|three|members)\.h)' "$file" || continue
+    case " $suites " in *" $suite "* | *" ${suite#test_} "*) ;; *) echo "# tests/coverage does not run $suite" ;; esac
+done >"$dir/out"
+[ ! -s "$dir/out" ]
+tell $? "tests/coverage runs each test of the service that is written in C"
+rm -f "$dir/out"
+
 # "## VERSION (YYYY-MM-DD)", the newest first: the version of the program, which may be "(unreleased)".
 version=$("$DIBS" --version | sed 1q | grep -oE '[0-9]+\.[0-9]+\.[0-9]+')
 grep '^## ' CHANGELOG.md >"$dir/releases"

@@ -172,6 +172,40 @@ static void deadlines_that_are_wrong_are_noticed(void **state)
     assert_null(node_check(&node[0]));
 }
 
+static void work_that_is_not_done_is_noticed(void **state)
+{
+    struct lock *lock;
+    struct claim *c;
+
+    (void)state;
+    say(0, "LOCK x\n");
+    say(1, "LOCK x\n");
+    lock = locks_find(&node[1].locks, "x", 1);
+    lock->site[0].node->phase = DME_IDLE;
+    expect(1, "I5: a client waits, and its member has not requested the lock");
+    lock->site[0].node->phase = DME_WAITING;
+    c = RING_OF(lock->waiting.next, struct claim, in_lock);
+    c->arrival++;
+    expect(1, "I5: a claim waits at another place than its turn");
+    c->arrival--;
+    user[1].end->urgency = CLIENT_GRANTED;
+    expect(1, "I17: a client has lost or gained a lock, and is not told");
+    user[1].end->urgency = CLIENT_ANSWERED;
+    assert_null(node_check(&node[1]));
+}
+
+static void settings_of_another_view_are_noticed(void **state)
+{
+    (void)state;
+    node[0].policies_set++;
+    expect(0, "I16: a member uses other policies");
+    node[0].policies_set--;
+    node[0].rules.set++;
+    expect(0, "I34");
+    node[0].rules.set--;
+    assert_null(node_check(&node[0]));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +214,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_holder_that_is_not_inside_is_noticed, start, stop),
         cmocka_unit_test_setup_teardown(a_member_that_may_not_grant_is_noticed, start, stop),
         cmocka_unit_test_setup_teardown(deadlines_that_are_wrong_are_noticed, start, stop),
+        cmocka_unit_test_setup_teardown(work_that_is_not_done_is_noticed, start, stop),
+        cmocka_unit_test_setup_teardown(settings_of_another_view_are_noticed, start, stop),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

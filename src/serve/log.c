@@ -29,9 +29,9 @@ struct log {
     bool runs, reopen;
     uint64_t in, out; /* bytes put into the buffer, and written */
     uint64_t dropped;
-    uint64_t untold,
-        gap_at; /* lines that were dropped, and of which the file does not say so yet; it will, before the byte gap_at */
-    int error;  /* why the last line was dropped: the errno of the file, or 0: there was no room */
+    uint64_t untold; /* lines that were dropped, and of which the file does not say so yet */
+    uint64_t gap_at; /* it will, before this byte */
+    int error;       /* why the last line was dropped: the errno of the file, or 0: there was no room */
     size_t size;
     char room[];
 };
