@@ -1,4 +1,4 @@
-/* contend MAKER SECONDS CLIENTS one|own PLACE...: so many clients, spread over the servers at these places, take and
+/* contend MAKER SECONDS CLIENTS one|own PLACE...: CLIENTS clients, spread over the servers at these places, take and
  * release a lock as fast as they can, all the same one or each its own. Prints how often all of them together did so per
  * second; how much more often the most than the least served; and how many microseconds the first of them took, mostly:
  * the median of its last thousands. */

@@ -4,7 +4,7 @@
 
 struct maker {
     const char *name;
-    /* Client number k, to the servers at these places. What cannot be done ends the program: die. */
+    /* Client number k, to the servers at these places. A failure ends the program: die. */
     void *(*connect)(char **place, int places, int k);
     void (*lock)(void *client, const char *name);
     void (*unlock)(void *client, const char *name);

@@ -40,7 +40,7 @@ static double hear(int fd)
     double when;
 
     if (read(fd, &when, sizeof when) != sizeof when)
-        die("nobody was granted the lock");
+        die("no client was granted the lock");
     return when;
 }
 

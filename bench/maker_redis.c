@@ -1,8 +1,8 @@
 /* maker_redis.c - locks by Redis, in the two ways its manual describes, and in the fastest one that is used.
  *
  * redis: one server. SET name mine NX PX 30000; to release, a script deletes the name if it is still mine. redlock: the
- * same on all servers at once; who has the majority holds the lock, who has not gives up what it got. Nobody is told when
- * a lock becomes free: who fails tries again after a random time of at most RETRY_US. The commands go to all servers
+ * same on all servers at once; a client that has the majority holds the lock, one that has not gives up what it got. No client is told when
+ * a lock becomes free: a client that fails tries again after a random time of at most RETRY_US. The commands go to all servers
  * before the first answer is read, which is as fast as it can be done.
  *
  * redis-list: one server, and a list with one token in it. A client takes the token (BLPOP), which wakes the client that has

@@ -22,7 +22,7 @@ const struct maker *maker_find(const char *name)
     for (unsigned k = 0; k < sizeof all / sizeof *all; k++)
         if (strcmp(all[k]->name, name) == 0)
             return all[k];
-    die("nobody makes locks called %s", name);
+    die("no maker of locks is called %s", name);
 }
 
 double now_s(void)
@@ -64,7 +64,7 @@ int reach(const char *place)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     }
     if (wrong)
-        die("nobody is at %s", place);
+        die("no server is at %s", place);
     return fd;
 }
 

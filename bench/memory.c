@@ -1,7 +1,7 @@
-/* memory NAMES: how many bytes a member keeps for a lock that nobody uses any more, in a cluster of five.
+/* memory NAMES: how many bytes a member keeps for a lock that no client uses any more, in a cluster of five.
  *
  * The members are real, without I/O (tests/cluster.h). Each name is taken and released once, by a member
- * chosen at random; then once by every member, in random order. What is counted is what malloc has handed out, with its
+ * chosen at random; then once by every member, in random order. It counts the bytes that malloc has handed out, with its
  * own overhead, beyond what there was before: locks, the state of their algorithms, and the table of names. */
 #include "../tests/cluster.h"
 

@@ -1,4 +1,4 @@
-/* spawn TIMES COMMAND...: runs a command so often, one after the other; how many milliseconds it takes, as the median. */
+/* spawn TIMES COMMAND...: runs a command TIMES times, one after the other, and prints how many milliseconds it takes, as the median. */
 #include "contend.h"
 
 #include <stdio.h>

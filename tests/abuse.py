@@ -80,7 +80,7 @@ def log_size():
 
 
 def logged_turn(since):
-    """The processor time of the longest turn that the daemon has complained of in its log, behind so many bytes of it."""
+    """The processor time of the longest turn that the daemon has complained of in its log, behind `since` bytes of it."""
     log = open(path + ".log", "rb").read()[since:].decode(errors="replace")
     return max([int(ms) for ms in re.findall(r"a turn took \d+ ms, (\d+) ms of them on the processor", log)], default=0)
 

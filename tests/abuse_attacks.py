@@ -49,7 +49,7 @@ def can(all_, reads):
 
 
 def flood(make, count, bytes_, reads=True, begin=b""):
-    """So many connections, each of which sends this again and again, as fast as it is taken."""
+    """`count` connections, each of which sends this again and again, as fast as it is taken."""
     all_, first = {}, begin
 
     def come():
@@ -187,7 +187,7 @@ def subscribers_of_all():
 
 
 def closed_loop(make, count, ask, answers, often=1):
-    """So many connections, each of which asks one thing at a time, and asks again when it has the answer: these bytes, so often."""
+    """`count` connections, each of which asks one thing at a time, and asks again when it has the answer: these bytes, `often` times."""
     all_ = {s.fileno(): s for s in (make() for _ in range(count))}
     poll, left = select.epoll(), dict.fromkeys(all_, 0)
     for fd, s in all_.items():
@@ -217,7 +217,7 @@ def looks():
 
 
 def hold(count, prefix):
-    """A connection that holds so many locks."""
+    """A connection that holds `count` locks."""
     s = door()
     s.setblocking(True)
     for first in range(0, count, 500):
@@ -421,7 +421,7 @@ def held_names():
 
 
 def until(s, text, count=1):
-    """Reads from this connection until it has sent so many of these."""
+    """Reads from this connection until it has sent `count` of these."""
     seen = b""
     while seen.count(text) < count:
         some = s.recv(1 << 20)

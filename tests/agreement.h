@@ -99,7 +99,7 @@ static inline void agreement_forget_letters(void)
     last_letter = &first_letter;
 }
 
-/* Nobody is there, and all disks are empty. */
+/* No server runs, and all disks are empty. */
 static inline void agreement_clear(uint64_t seed)
 {
     for (unsigned k = 0; k < AGREEMENT_MAX; k++)
@@ -224,7 +224,7 @@ static inline uint64_t agreement_leader(void)
     return 0;
 }
 
-/* Steps until somebody leads. */
+/* Steps until a server leads. */
 static inline uint64_t agreement_elect(void)
 {
     for (unsigned k = 0; k < PATIENCE_STEPS && !agreement_leader(); k++)
@@ -242,7 +242,7 @@ static inline void agreement_say(uint64_t to, uint64_t from, const struct raft_m
     bytes_free(&b);
 }
 
-/* The oldest letter of this type, to this one; all others before it are thrown away. False: there is none. */
+/* The oldest letter of this type, to this one; all others before it are discarded. Returns false if there is none. */
 static inline bool agreement_read(uint64_t to, unsigned short type, struct raft_message *m)
 {
     while (first_letter) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Connections that break, as daemons and clients see it, in plain sockets. A lock that a daemon has vouched for (CONFIRM)
-goes to nobody else before the time is over, unless its client has said goodbye.
+goes to no other client before the time is over, unless its client has said goodbye.
 
   broken.py SOCKET PORT       a daemon's Unix socket, and its port for clients; prints "ok" or "not ok", and what it is about
   broken.py SOCKET PLACE PID  the Unix socket of a daemon, and that of a daemon or agent PID with tests/spoil.c in it"""

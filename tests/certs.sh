@@ -205,7 +205,7 @@ revoke - -crl_lastupdate 20010101000000Z -crl_nextupdate 20010201000000Z
 until_true sh -c "[ \$(grep -c 'SIGHUP: keys and certificates were read again' '$dir/ant.log') = 2 ]"
 says 1 "has expired (or its own revocation list)" as ci status
 until_true is_logged ci "the revocation list of its authority in $dir/trust.pem has expired; put a new one there"
-tell $? "a list that is too old lets nobody in, and the log says so"
+tell $? "a list that is too old lets no client in, and the log says so"
 revoke -
 until_true as ci status
 tell $? "and a new one does"
@@ -321,7 +321,7 @@ until_true grep -qF 'than "ant"' "$dir/wrong.log" && ! is_ready wrong
 tell $? "an agent does not use a member whose certificate has another name"
 end_daemon wrong
 agent alien "$bee" false theirs
-until_true grep -q 'reaches no member at 127.0.0.1.* it has a certificate that does not hold' "$dir/alien.log" && ! is_ready alien
+until_true grep -q 'reaches no member at 127.0.0.1.* it has a certificate that is not accepted' "$dir/alien.log" && ! is_ready alien
 tell $? "an agent does not use a member of another authority"
 end_daemon alien
 # shellcheck disable=SC2046

@@ -75,7 +75,7 @@ judge_losses() { # STATUS WORD NAME, and a history; m1 is in trouble from 10 to 
     : >"$dir/troubles"
 }
 
-judge_losses 0 "1 locks were lost" "who is at a member in trouble may lose a lock" <<END
+judge_losses 0 "1 locks were lost" "a client of a member in trouble may lose a lock" <<END
 m1.a all x 1 1 2 15 lost
 m3.a own x 1 1 2 15 released
 END
@@ -133,7 +133,7 @@ is_over() { # SINCE K...: the trouble of these members
 
 verdict() { # NAME
     history check >"$dir/said"
-    tell $? "$1: nobody held a lock beside another, and fences grew"
+    tell $? "$1: no client held a lock beside another, and fences grew"
     sed 's/^/# /' "$dir/said"
 }
 
@@ -150,7 +150,7 @@ until_true sh -c "'$DIBS' waiters --socket '$dir/m3' prize | grep -q exclusive"
 killed=$(now_ns)
 signal KILL 2
 until_true sh -c "grep -q '^waiter prize x [1-9]' '$dir/kill.waiter.history'"
-tell $? "kill -9 of a member: who waits elsewhere for what its client held is granted it"
+tell $? "kill -9 of a member: a client that waits elsewhere for the lock of its client is granted it"
 end_client "$holder"
 end_client "$waiter"
 history check >"$dir/said" && grep -q '^holder.* gone$' "$dir/kill.holder.history"
@@ -175,7 +175,7 @@ signal STOP 4
 until_true grep -q '^holder prize x [1-9].* gone$' "$dir/stop.holder.history"
 tell $? "SIGSTOP of a daemon: its client knows by itself that the lock is lost"
 until_true sh -c "grep -q '^waiter prize x [1-9]' '$dir/stop.waiter.history'"
-tell $? "and somebody else is granted it"
+tell $? "and another client is granted it"
 echo "# the waiter was granted it $(leases $(($(history granted prize "$stopped") - stopped))) after the stop"
 while [ $(($(now_ns) - stopped)) -lt $((lease * ${CHAOS_STOP:-10} * 1000000)) ]; do sleep 0.1; done
 signal CONT 4

@@ -142,7 +142,7 @@ static const char *client_why(int code)
                                     : "refused";
 }
 
-/* One lock, from asking to its end. False: the connection is of no use any more. */
+/* One lock, from asking to its end. Returns false if the connection cannot be used any more. */
 static int client_take(struct dibs *d, const char *spec, uint64_t hold_ms, FILE *log, const char *who)
 {
     struct hold h = {.asked = client_now_ns()};

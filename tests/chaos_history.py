@@ -9,8 +9,8 @@
                                                    any. A client is called after its member (m1, m1.a); a line of TROUBLES is
                                                    FROM TO MEMBER...
 
-It uses nothing of dibs: from who believed what when, all times by one clock, it decides by itself. A client held a lock at
-least from `granted` to `believed`, both included; nobody else's hold that excludes it may touch that span."""
+It uses nothing of dibs: it decides by itself, from the times at which each client believed in a lock, all by one clock. A client held a lock at
+least from `granted` to `believed`, both included; no other hold that excludes it may touch that span."""
 
 import fnmatch
 import sys

@@ -1,5 +1,5 @@
 /* cluster.h - a cluster in one process, driven as step/step.h says: for tests and benches. Bytes between members wait in pipes
- * until they are carried; what clients are told is kept for whoever looks. */
+ * until they are carried; what clients are told is kept for the test. */
 #ifndef DIBS_TESTS_CLUSTER_H
 #define DIBS_TESTS_CLUSTER_H
 
@@ -16,8 +16,8 @@ struct cluster {
     struct bytes pipe[CLUSTER_MAX][CLUSTER_MAX]; /* from, to: written, and not read yet */
     size_t room;                                 /* bytes that a pipe can have; 0: any number */
     bool dead[CLUSTER_MAX];                      /* it has crashed, and its node is freed */
-    bool deaf;                                   /* what clients are told is thrown away */
-    bool one_turn;                               /* nobody goes on with what did not fit into a turn */
+    bool deaf;                                   /* what clients are told is discarded */
+    bool one_turn;                               /* no client goes on with what did not fit into a turn */
     uint64_t carried;                            /* bytes so far */
 };
 
@@ -145,7 +145,7 @@ static inline size_t cluster_carry(struct cluster *c, uint32_t i, uint32_t k, si
     return len;
 }
 
-/* Everything that is in the pipes arrives, and who has work left goes on with it. False: there was nothing to do. */
+/* Everything that is in the pipes arrives, and clients that have work left go on with it. Returns false if there was nothing to do. */
 static inline bool cluster_carry_all(struct cluster *c)
 {
     bool some = false;

@@ -52,7 +52,7 @@ static void cutter_accept(int door, const char *to, struct pair *pair, uint64_t 
         pair->left = 0;
 }
 
-/* From one end to the other. False: it is over. */
+/* From one end to the other. Returns false if it is over. */
 static bool cutter_pass(struct pair *pair, int from, uint64_t *seed)
 {
     char bytes[256];

@@ -75,7 +75,7 @@ tell $? "a disk that takes two leases and a half: its daemon goes on, and its cl
 kill -TERM $holder
 wait $waiter
 [ "$(tr '\n' ' ' <"$dir/story")" = "held ended next " ]
-tell $? "and who waits is granted the lock when the client has let go"
+tell $? "and a client that waits is granted the lock when the client has let go"
 until_true grep -q "the disk under .*cat.data took [0-9]* ms" "$dir/cat.log"
 tell $? "the log tells that the disk is slow"
 kill -INT $tracer

@@ -83,7 +83,7 @@ static void fuzz_entry(struct raft_entry *e, struct fuzz_input *in, raft_term te
     }
 }
 
-/* Some member, or nobody. */
+/* Some member, or none. */
 static uint64_t fuzz_somebody(struct fuzz_input *in)
 {
     return fuzz_take(in) % 6;
@@ -173,7 +173,7 @@ static void fuzz_bytes(uint64_t to, uint64_t from, struct fuzz_input *in)
     agree_receive(server_of(to)->agree, from, bytes, len);
 }
 
-/* Somebody who leads proposes what comes next, or hands over. */
+/* A member that leads proposes what comes next, or hands over. */
 static void fuzz_propose(uint64_t id, struct fuzz_input *in)
 {
     struct view view;
@@ -243,7 +243,7 @@ static void fuzz_begin(unsigned role)
     if (role == CLUSTER) {
         agreement_begin(2, 3, false);
         agreement_begin(3, 3, false);
-        FUZZ_EXPECT(agreement_elect(), "nobody leads");
+        FUZZ_EXPECT(agreement_elect(), "no member leads");
     }
     if (role == CANDIDATE || role == LEADER)
         for (unsigned k = 0; k < 2 * ELECTION_MS / STEP_MS + 20; k++)

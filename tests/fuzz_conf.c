@@ -1,5 +1,5 @@
-/* Whatever is in a configuration file: it is understood, or every line on the way out names a mistake. What was
- * understood can be printed, and means the same when it is read again. */
+/* Whatever is in a configuration file: it is understood, or every line on the way out names a mistake. A
+ * configuration that was understood can be printed, and means the same when it is read again. */
 #include "fuzz.h"
 
 #include "serve/conf.h"

@@ -1,7 +1,7 @@
 /* Random runs of every algorithm under every rule, on a network that keeps no promise but those the algorithm needs.
  *
  * Honest runs: whatever happens in whatever order, the rule holds, nothing contradicts the protocol, and when all have
- * left and everything has arrived, nobody waits.
+ * left and everything has arrived, no site waits.
  * Runs with a liar: sites also receive messages that decode but were never sent. Then anything may happen, but a site
  * only ever says "fault": it never fails an assertion, never touches memory that is not its own, and its state stays
  * well-formed (alg->malformed).
@@ -105,7 +105,7 @@ static void run_move(struct run *r, const struct world_move *move)
     FUZZ_EXPECT(w->conf.alg->flaw || !world_broken(w), "%s: %s", w->conf.alg->name, world_broken(w));
 }
 
-/* A message that decodes, from somebody who did not send it: made up, or one in flight once more. */
+/* A message that decodes, from a site that did not send it: made up, or one in flight once more. */
 static void run_lie(struct run *r)
 {
     static const uint64_t clocks[] = {0, 1, 2, 3, 5, 8, UINT64_MAX - 1, UINT64_MAX};
@@ -172,7 +172,7 @@ static void run_once(struct run *r)
     }
 }
 
-/* What may still happen without anybody asking again. False if that is nothing. */
+/* Makes a move that is possible without another request. Returns false if there is none. */
 static bool run_drain_once(struct run *r)
 {
     struct lab_world *w = r->w;

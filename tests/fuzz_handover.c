@@ -1,4 +1,4 @@
-/* Whatever bytes a previous process has left: they are taken over or refused, and the process goes on. What was taken over is
+/* Whatever bytes a previous process has left: they are taken over or refused, and the process goes on. Sessions that were taken over are
  * handed over again (I33). */
 #include "fuzz.h"
 

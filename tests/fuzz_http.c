@@ -87,7 +87,7 @@ static void fuzz_log_in(struct http *h)
                  *asks[k] == 'P' ? "Content-Length: 32\r\n" : "");
 }
 
-/* The port is one that nobody uses. */
+/* The port is one that no process uses. */
 static void fuzz_start(void)
 {
     static const char *const names[] = {"ant"};

@@ -1,6 +1,6 @@
 /* Whatever a peer says of members: heartbeats, views, wishes, agreement. A member of a real cluster of three, of which two run
  * and have elected a leader, hears what is made up in the name of the other one. It does not crash, does not stop agreeing, and
- * a view is followed by later ones only. Lies can make it install a view that nobody agreed upon; that is not looked at. But
+ * a view is followed by later ones only. Lies can make it install a view on which no member agreed; that is not looked at. But
  * the member uses the rights and the policies of the view that it has installed, and no others.
  * Invariants: I16, I19, I34. */
 #include "fuzz_messages.h"

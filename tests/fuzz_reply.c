@@ -68,7 +68,8 @@ static void fuzz_result(struct fuzz_user *u, int code)
 {
     if (code != DIBS_OK)
         return;
-    FUZZ_EXPECT(!u->b.gone && u->b.fence && u->now_ms < u->b.vouched_ms, "told to hold what nobody vouches for");
+    FUZZ_EXPECT(!u->b.gone && u->b.fence && u->now_ms < u->b.vouched_ms,
+                "told to hold a lock for which no member vouches");
     FUZZ_EXPECT(!u->told[u->asked], "%s is granted twice", fuzz_names[u->asked]);
     u->told[u->asked] = true;
 }

@@ -137,7 +137,7 @@ static void fuzz_bring(unsigned i)
     cluster_tell(&three, i, (struct node_input){.type = NODE_TIME});
 }
 
-/* The next view, in which one member takes part or not. Those that leave it install it at once, as only they could still grant
+/* The next view, in which one member takes part or not. Members that leave it install it at once, as only they could still grant
  * what belongs to the view before; of the others those that are not in the set `late`. */
 static void fuzz_install(unsigned who, unsigned late)
 {

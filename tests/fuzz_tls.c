@@ -35,7 +35,7 @@ static void fuzz_read(struct tls *t, size_t *have)
     }
 }
 
-/* A piece of what one side sends, as the network delivers it. False: its end. */
+/* A piece of what one side sends, as the network delivers it. Returns false at its end. */
 static void fuzz_carry(struct fuzz_input *in, struct tls *from, struct tls *to, size_t *have)
 {
     uint8_t piece[1 << 14];

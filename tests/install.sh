@@ -20,7 +20,7 @@ for file in usr/bin/dibs usr/lib/libdibs.so.0 usr/lib/libdibs.so usr/lib/libdibs
 done
 tell $missing "all of it is there"
 ! grep -rl '@[A-Z]*@' "$root/usr/lib/systemd" "$root/usr/lib/pkgconfig" && ! find "$root" -newer "$root/usr/bin/dibs" -type f -perm /022 | grep .
-tell $? "no mark of a template is left, and nobody else can write to it"
+tell $? "no mark of a template is left, and no other user can write to it"
 
 echo '# mine' >>"$root/etc/dibs/dibs.conf"
 make -s install-service MODE="$MODE" DESTDIR="$root" PREFIX=/usr && grep -q '^# mine' "$root/etc/dibs/dibs.conf"

@@ -164,7 +164,7 @@ until_true is_last after
 tell $? "the leader's daemon is stopped: the next one leads"
 wait "$(pid stopped)"
 [ $? = 113 ]
-tell $? "and the former leader has ended, with 113"
+tell $? "and the previous leader has ended, with 113"
 kill -CONT "$(cat "$dir/bee.pid")"
 until_true are_ready ant bee cat
 

@@ -145,7 +145,7 @@ until_true sh -c "'$DIBS' holders shelf | grep -q exclusive"
 "$dir/fenced" "$dir/store" shelf early >/dev/null
 wait $late
 [ $? = 1 ] && grep -q '^refused' "$dir/late.out" && [ "$(sed -n 2p "$dir/store")" = early ]
-tell $? "fenced: who comes late with an old token is refused"
+tell $? "fenced: a program that comes late with an old token is refused"
 
 # ------------------------------------------------------------------------------------------ a daemon that has stopped
 
@@ -300,7 +300,7 @@ until_true sh -c "'$DIBS' lock far --shared --wait 0.1 --socket '$dir/bee' -- tr
 tell $? "dibs force-unlock: evicts a holder of another member, and says whom"
 wait $holder
 [ $? = 113 ] && wait $waiter
-tell $? "and who waited on a third one is next"
+tell $? "and a client that waited on a third one is next"
 until_true grep -q 'lost .* member bee' "$dir/far.watch" && until_true grep -q 'granted .* member cat' "$dir/far.watch"
 tell $? "dibs watch: events of other members are told"
 
@@ -330,7 +330,7 @@ wait $wrapper
 [ $? = 113 ] && grep -q 'does not vouch' "$dir/leased.log"
 tell $? "dibs lock: when the daemon is stopped, its word runs out, and the command is ended"
 until_true grep -q '^lost kept.*does not vouch' "$dir/kept.out"
-tell $? "loop: so is told who uses the library"
+tell $? "loop: so is a program that uses the library"
 wait $waiter
 [ "$(tr '\n' ' ' <"$dir/leased")" = "begun ended next " ]
 tell $? "and the others give the lock to the next one, afterwards"
@@ -363,7 +363,7 @@ until_true no_quorum && grep -q majority "$dir/said"
 tell $? "dibs lock: and it grants none; 116 says so, and why"
 wait $waiter
 [ $? = 116 ]
-tell $? "dibs lock: so it is for who has waited all the while"
+tell $? "dibs lock: so it is for a command that has waited all the while"
 
 until_true grep -q '^gone' "$dir/idle.out" && grep -q '^lost quiet: .*vouch' "$dir/idle.out"
 tell $? "who waits without a limit for another lock is told, too, that the first one is lost"

@@ -11,7 +11,7 @@ exec 7<>"$dir/pipe" # open for reading, and not read
 daemon=$!
 started="$started $daemon"
 until_true "$DIBS" status --socket "$dir/deaf"
-tell $? "a daemon runs, and nobody reads its log"
+tell $? "a daemon runs, and no process reads its log"
 
 dropped() {
     "$DIBS" status --socket "$dir/deaf" | sed -n 's/^log lines dropped //p'
@@ -40,7 +40,7 @@ tell $? "once it is read again, the log tells how many"
 until_true drops_lines
 kill $daemon
 wait $daemon
-tell $? "and the daemon ends when it is told to, though nobody reads its last words"
+tell $? "and the daemon ends when it is told to, though no process reads its last words"
 
 # A turn that takes long is told, with its time on the processor. Every suite looks for such lines (suite.sh).
 serve slow --name slow

@@ -29,7 +29,7 @@ tell $? "three members are ready"
 
 "$DIBS" member add dog=10.0.0.4:7400 --socket "$dir/ant" >"$dir/said" 2>&1
 [ $? = 1 ] && grep -q "not on loopback" "$dir/said"
-tell $? "without a key nobody is added from another machine"
+tell $? "without a key no member is added from another machine"
 "$DIBS" member add bee=127.0.0.1:1 --socket "$dir/ant" >"$dir/said" 2>&1
 [ $? = 1 ] && grep -q "already" "$dir/said"
 tell $? "nor a second one of the same name"
@@ -82,7 +82,7 @@ kill -9 "$(cat "$dir/cat.pid")"
 until_true sh -c "'$DIBS' member list --socket '$dir/bee' | grep -q '^name cat .*takes part no'"
 "$DIBS" member remove dog --socket "$dir/bee" >"$dir/said" 2>&1
 [ $? = 1 ] && grep -q "no majority; first start or remove cat" "$dir/said"
-tell $? "nobody is removed whom a majority needs"
+tell $? "no member is removed that a majority needs"
 "$DIBS" member remove cat --socket "$dir/dog" >/dev/null && until_true sh -c "! '$DIBS' member list --socket '$dir/bee' | grep -q '^name cat'"
 tell $? "a member that is dead is removed"
 until_true is_ready bee && fence bee && fence dog

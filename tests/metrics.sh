@@ -136,7 +136,7 @@ until_true grep -q there "$dir/silent"
 "$DIBS" lock a --wait 20 -- true
 tell $? "callers that say nothing, or nonsense, keep no client waiting"
 [ "$(get $base /healthz 2>&1 | sed -n 1p)" = 200 ] && metrics $base
-tell $? "nor those who want to know, while they are there"
+tell $? "nor clients that want to know, while they are there"
 kill $silent
 
 "$DIBS" serve --socket "$dir/other" --http 127.0.0.1:$base 2>"$dir/said"
@@ -170,7 +170,7 @@ members="ant=127.0.0.1:$((base + 1)),bee=127.0.0.1:$((base + 2))"
 started="$started $!"
 until_true "$DIBS" status --socket "$dir/ant"
 until_true metrics $((base + 3)) && is dibs_ready 0 && is 'dibs_link_up{member="bee"}' 0
-tell $? "a member that has met nobody says that"
+tell $? "a member that has met no other says that"
 get $((base + 3)) /healthz >"$dir/said"
 [ "$(sed -n 1p "$dir/said")" = 503 ] && grep -q 'majority\|members' "$dir/said"
 tell $? "and that it is not well, and why"

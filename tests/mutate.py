@@ -9,7 +9,7 @@ that tests/mutate.txt gives, or a test is missing.
 
 All mutants are in one program, build/mutate/dibs: each function of src/check has a copy for each of its mutants, and MUTANT=NUMBER in the
 environment says which copy is called (0 or nothing: the right one). A test is tried only on mutants of lines that it runs, by a
-build that counts them; tests that have caught many mutants in little time come first. What was judged is kept in build/mutate/judged.txt: a
+build that counts them; tests that have caught many mutants in little time come first. Verdicts are kept in build/mutate/judged.txt: a
 mutant that was caught is not tried again, as long as its function is the same. --fresh forgets that. --seconds S tries, for each mutant, only tests
 that take S seconds of processor time together, and --programs tries the test programs only: what they do not catch is left, to be tried without that option. --checks WORD, as in --checks=--reduce src/check/reduce.c,
 tries the test programs and those checks that have this word.

@@ -76,7 +76,7 @@ dibs locks --held --format json | python3 -c 'import json, sys; assert {r["name"
     dibs waiters | grep -q '^lock left  member ' && ! dibs locks --waited | grep -q archive
 tell $? "all holders and all waiters"
 dibs why nothing | tr '\n' ' ' | grep -q '^No client waits for "nothing". No client holds "nothing". It is free. $'
-tell $? "why, of a lock that nobody wants"
+tell $? "why, of a lock that no client wants"
 dibs hold deploy --ttl 10m >"$dir/held" && dibs why deploy >"$dir/out" && grep -qE 'A token owns it: .*free in 9 min 5[0-9] s if it is not renewed' "$dir/out" &&
     ! grep -q 'connection is gone' "$dir/out"
 tell $? "why, of a lock that a token owns"

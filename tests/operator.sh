@@ -38,7 +38,7 @@ door.request("POST", "/metrics", "x" * 1000)
 answer = door.getresponse()
 sys.exit((answer.status, answer.read()) != (405, b"only GET and HEAD are possible here\n"))
 END
-tell $? "whoever wants to change something over HTTP is told that there is nothing"
+tell $? "a program that wants to change something over HTTP is told that there is nothing"
 kill -HUP "$(cat "$dir/solo.pid")"
 until_true grep -q "SIGHUP: there are no keys and certificates" "$dir/solo.log" && is_ready solo
 tell $? "a daemon without keys outlives SIGHUP"
@@ -126,7 +126,7 @@ started="$started $held"
 until_true grep -q "is one client too many; raise the limit of open files" "$dir/small.log"
 tell $? "when descriptors run out, the operator is told"
 until_true grep -q "this daemon has no room for more clients" "$dir/held.log"
-tell $? "and so is who came too late"
+tell $? "and so is a client that came too late"
 # shellcheck disable=SC2086 # a list of numbers
 kill $held 2>/dev/null
 until_true "$DIBS" lock --socket "$dir/small" after -- true
@@ -166,7 +166,7 @@ until_true is_ready ant && until_true is_ready bee
 "$DIBS" lock --socket "$dir/ant" kept -- sleep 1000 &
 started="$started $!"
 until_true sh -c "'$DIBS' holders kept --socket '$dir/bee' | grep -q sleep"
-tell $? "two members with certificates, and somebody who holds a lock"
+tell $? "two members with certificates, and a client that holds a lock"
 certificate ant 33
 kill -HUP "$(cat "$dir/ant.pid")"
 until_true grep -q "SIGHUP: keys and certificates were read again" "$dir/ant.log" && shows_serial 21

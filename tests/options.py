@@ -88,6 +88,8 @@ tell(["dibs %s %s %s" % (c, o["name"], o["parameter"]) for c, o in options if (o
      "a time is called T, and a T is a time; simulated time has no unit")
 tell(["dibs %s %s: %s" % (c, o["name"], o["help"]) for c, o in options
       if o["type"] == "time" and re.search(r"default [0-9.]+(?![0-9.]*(ms|s|m|h)\b)", o["help"])], "the default of a time has a unit")
+tell(["dibs %s %s: %s" % (c, o["name"], o["help"]) for c, o in options
+      if o["type"] == "time" and not re.search(r"with a unit|has a unit", o["help"] + tables[c]["about"])], "the help says how a time is written, with its units")
 tell(["dibs %s %s" % (c, o["name"]) for c, o in options if (o["parameter"] is None) != (o["type"] == "flag")], "flags, and only flags, have no parameter")
 tell(["dibs %s %s" % (c, o["name"]) for c, o in options if o["name"] == "--json"], "JSON is asked for by --format json")
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Comments, documents and help are in plain technical English: none of the patterns of tests/prose.txt is in them.
+# Comments, documents, help and the texts of the page are in plain technical English: none of the patterns of tests/prose.txt is in
+# them. The tests and benches in C are looked at, too.
 # shellcheck source=tests/suite.sh
 . "$(dirname "$0")/suite.sh"
 
 # Files of the project, in a copy without git, too.
-find src include docs examples README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md -type f \
-    \( -name '*.[ch]' -o -name '*.md' -o -name '*.conf' \) | sort >"$dir/files"
+find src include docs examples packaging tests bench README.md ARCHITECTURE.md CONTRIBUTING.md CHANGELOG.md SECURITY.md -type f \
+    ! -path tests/scenario/\* \( -name '*.[ch]' -o -name '*.md' -o -name '*.conf' -o -name '*.mjs' -o -name '*.html' \) | sort >"$dir/files"
 [ "$(wc -l <"$dir/files")" -gt 100 ]
 tell $? "there are files to look at"
 

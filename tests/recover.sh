@@ -89,7 +89,7 @@ until_true test -e "$dir/kept"
 end KILL bee cat
 wait $holder
 [ $? = 113 ] && grep -q "lost" "$dir/kept.said"
-tell $? "without a majority: who held a lock is told that it is lost, and its command is ended (113)"
+tell $? "without a majority: a client that held a lock is told that it is lost, and its command is ended (113)"
 until_true says ant "reason no majority can be reached" && says ant "ready no"
 tell $? "dibs status says that no majority can be reached"
 "$DIBS" lock --socket "$dir/ant" ladder --wait 0.5 -- true 2>"$dir/said"
@@ -173,13 +173,13 @@ done
 tell $rolled "one after the other is ended by TERM and started: all clients are served each time"
 for pid in $load; do kill "$pid" && wait "$pid"; done
 python3 tests/chaos_history.py check "$dir"/*.history >"$dir/said"
-tell $? "nobody held a lock beside another, and fences grew"
+tell $? "no client held a lock beside another, and fences grew"
 sed 's/^/# /' "$dir/said"
 python3 tests/chaos_history.py losses "$dir"/*.history >"$dir/losses"
 [ "$(grep -c keeps "$dir/losses")" -ge 3 ]
 tell $? "who held a lock at the daemon that ended knows that it is lost"
 python3 tests/chaos_history.py beside "$dir/restarts" "$dir"/*.history >"$dir/said"
-tell $? "and nobody else has lost any"
+tell $? "and no other client has lost any"
 sed 's/^/# /' "$dir/said"
 waited=$(python3 tests/chaos_history.py waits '???' 0 "$dir"/*.history)
 echo "# the longest wait for a lock that nobody else wanted: $((waited / 1000000)) ms; the lease is $lease ms"

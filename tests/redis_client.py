@@ -22,7 +22,7 @@ name, first = a.execute_command("LOCK", "py", "WAIT", 10000)
 tell(name == "py" and first > 0, "redis-py: LOCK is granted, with a fence")
 tell(b.execute_command("LOCK", "py", "WAIT", 50) is None, "redis-py: a wait that is too long ends with None")
 holder = b.execute_command("HOLDERS", "py")[0]
-tell(dict(zip(holder[::2], holder[1::2]))["mode"] == "exclusive", "redis-py: HOLDERS shows who holds it")
+tell(dict(zip(holder[::2], holder[1::2]))["mode"] == "exclusive", "redis-py: HOLDERS shows which client holds it")
 
 try:
     b.execute_command("UNLOCK", "py")
@@ -44,7 +44,7 @@ while not a.execute_command("WAITERS", "py"):
     pass
 a.execute_command("UNLOCK", "py")
 waiter.join()
-tell(granted and granted[0][1] > first, "redis-py: who waits is next, with a larger fence")
+tell(granted and granted[0][1] > first, "redis-py: a client that waits is next, with a larger fence")
 b.execute_command("UNLOCK", "py")
 
 listener = connect().pubsub()
@@ -60,7 +60,7 @@ tell(seen[0]["channel"] == "py" and seen[0]["data"].startswith("granted ") and s
      "redis-py: a grant is told")
 tell(seen[1]["type"] == "pmessage" and seen[1]["channel"] == "other-1", "redis-py: also by pattern")
 seen = listener.get_message(timeout=60)
-tell(seen["data"].startswith("lost "), "redis-py: a lease that has run out is told to who has version 2")
+tell(seen["data"].startswith("lost "), "redis-py: a lease that has run out is told to a client of version 2")
 listener.ping()
 tell(listener.get_message(timeout=60)["type"] == "pong", "redis-py: PING is answered in between")
 listener.unsubscribe()

@@ -176,7 +176,7 @@ tell(until(lambda: "web page" in open(f"{home}/cat.log").read()), "and the log s
 # ----------------------------------------------------------------------------------------------------------------- bounds
 
 call("POST", "/logout", b"", me)
-tell(call("GET", "/locks.json", headers=me)[0] == 401 and events.until("event: over"), "who logs out is out, and its events end")
+tell(call("GET", "/locks.json", headers=me)[0] == 401 and events.until("event: over"), "a user that logs out is out, and its events end")
 me = log_in(token())
 for _ in range(1000):
     last = log_in(token("--connect", f"127.0.0.1:{clients}")) if _ % 50 == 0 else None

@@ -106,7 +106,7 @@ if [ "$(id -u)" = 0 ]; then
     tell $? "but are no operators"
     as mail >/dev/null 2>"$dir/said"
     [ $? != 0 ] && grep -q "Permission denied" "$dir/said"
-    tell $? "and nobody else"
+    tell $? "and no other user"
     end_daemon club
 else
     tell 0 "users and groups # SKIP only root can be all of them"
@@ -157,7 +157,7 @@ fi
 tell $? "dibs lock finds a daemon over TCP"
 "$DIBS" keygen "$dir/early.key" && "$DIBS" status --connect "127.0.0.1:$base" --key "$dir/early.key" 2>"$dir/said"
 [ $? = 1 ] && grep -q "the daemon does not speak TLS" "$dir/said"
-tell $? "who has a key talks to nobody without"
+tell $? "a member with a key talks to none without"
 end_daemon solo
 
 # ------------------------------------------------------------------------------------------------------- a cluster key
@@ -343,7 +343,7 @@ until_true pretend bee ant "$base" "to which this one connects, and not the reve
 tell $? "who pretends to be a member that would never call is refused"
 escape=$(printf '\033[1')
 until_true pretend ant "$escape" $((base + 1)) "wants to reach ?" bee.log && stays
-tell $? "a member's name does not do: who has it is refused, and the member's connection stays"
+tell $? "a member's name does not do: a process that has it is refused, and the member's connection stays"
 hello ant "$escape" | "$dir/send_port" $((base + 1)) 300 >/dev/null && stays && [ "$(wc -l <"$dir/bee.log")" -lt 40 ]
 tell $? "however often, and the log stays short"
 ! LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177]')" "$dir/ant.log" "$dir/bee.log" &&
@@ -384,7 +384,7 @@ silent="$silent $!"
 serve bee --name bee --members "$two" --key "$dir/key"
 until_true is_ready ant &&
     [ "$("$DIBS" lock --connect "127.0.0.1:$((base + 3))" --key "$dir/client.key" --wait 20 x -- echo inside)" = inside ]
-tell $? "silent crowds at the doors keep nobody out who has the key"
+tell $? "silent crowds at the doors keep no client out that has the key"
 # shellcheck disable=SC2086 # a list of numbers
 wait $silent
 tell $? "and are sent away"
@@ -426,7 +426,7 @@ works "certificates" "$(with @)"
 end_daemon ant bee cat
 
 refuse "a certificate of another authority" "does not trust the authority of our certificate" \
-    "has a certificate that does not hold" "$(with false)" "$(with bee)"
+    "has a certificate that is not accepted" "$(with false)" "$(with bee)"
 refuse "a certificate for another name" "has refused us; its log says why" \
     "has a certificate for another name" "$(with cat)" "$(with bee)"
 refuse "a certificate that has the name as its common name only" "has refused us; its log says why" \
@@ -447,7 +447,7 @@ if command -v redis-cli >/dev/null; then
     tell $? "FORCE-UNLOCK needs an operator's certificate"
     [ "$("$DIBS" lock --connect "127.0.0.1:$base" --key "$dir/client.key" --wait 20 y -- echo inside)" = inside ]
     tell $? "and a client key does beside certificates"
-    ! redis false PING >"$dir/out" 2>&1 && until_true grep -q "refused: it has a certificate that does not hold" "$dir/solo.log"
+    ! redis false PING >"$dir/out" 2>&1 && until_true grep -q "refused: it has a certificate that is not accepted" "$dir/solo.log"
     tell $? "but not with one of another authority"
     ! timeout 60 redis-cli -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1 &&
         ! timeout 60 redis-cli --tls --cacert "$dir/ours.pem" -h 127.0.0.1 -p "$base" PING >"$dir/out" 2>&1

@@ -282,7 +282,7 @@ share() { # HOW_MANY_DAEMONS MEMBER MEMBER MEMBER
         # shellcheck disable=SC2086
         "$DIBS" try --socket "$dir/$4" "shelf ${with#--}" $against -- true 2>/dev/null
         [ $? = 112 ]
-        tell $? "$with: who may not join has to wait, among $1"
+        tell $? "$with: a client that may not join has to wait, among $1"
         let_go two
         rm -f "$dir/one"
         wait "$first"
@@ -331,7 +331,7 @@ for algorithm in $algorithms; do
         share three ant bee cat
         # All members know of a release of a kept session a moment after its client does.
         lock ant mistaken --slots 3 -- true && until_true lock bee mistaken --shared -- true && until_true lock cat mistaken --slots 2 -- true
-        tell $? "a lock that nobody uses can become one of another kind"
+        tell $? "a lock that no client uses can become one of another kind"
         end_daemon bee KILL
         serve bee --name bee --members "$members" --lease 2500 --algorithm "$algorithm"
         until_true is_ready bee && lock bee counter -- true

@@ -19,7 +19,7 @@ static int validity_socket(const char *path, struct sockaddr_un *address)
     return socket(AF_UNIX, SOCK_STREAM, 0);
 }
 
-/* Passes on what has come at one end. False: it has ended. */
+/* Passes on what has come at one end. Returns false if that has ended. */
 static int validity_pass(int from, int to, const char *ms)
 {
     static const char hour[] = ":3600000\r\n";

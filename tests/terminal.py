@@ -75,7 +75,7 @@ tell("dibs goes on when the stopped command is told to",
      "until grep State:.S /proc/$keeper/status; do sleep 0.1; done\n", ("State:.S.*@ ",), "fg\n", ("dibs lock a.*\n",), "\x03")
 tell("also if its input is not the terminal", "true | dibs lock a -- sh -c 'echo be''gun; exec sleep 1000'\n", ("\nbegun\n",),
      "\x1a", ("Stopped.*@ ",), "kill %1; fg\n", ("dibs lock a.*\n",), ("@ ",), "jobs; echo sta''tus\n", ("\nstatus\n",))
-tell("who waits can be stopped, too", "dibs lock a -- sleep 1000 & until dibs holders a | grep exclu''sive; do sleep 0.1; done\n",
+tell("a command that waits can be stopped, too", "dibs lock a -- sleep 1000 & until dibs holders a | grep exclu''sive; do sleep 0.1; done\n",
      ("exclusive.*@ ",), "sh -c 'echo be''gun; exec dibs lock a -- echo m''ine'\n", ("\nbegun\n",),
      "\x1a", ("Stopped.*@ ",), "kill $!\n", ("@ ",), "fg\n", ("\nmine\n",))
 tell("in a script, Ctrl-Z stops the script", "sh -c 'dibs lock a -- sh -c \"echo be''gun; exec cat\"; echo af''ter'\n",

@@ -1,5 +1,5 @@
 /* Agreement alone, with a network and disks that the test holds in its hands: a cluster of one grows to two, and its leader
- * dies on the way, at any moment. Whoever is needed for a majority votes, so the cluster goes on. And nobody votes twice.
+ * dies on the way, at any moment. Each server that is needed for a majority votes, so the cluster goes on. And no server votes twice.
  * Invariant: I26. */
 #include "agreement.h"
 
@@ -146,7 +146,7 @@ static enum disk_status write_later(void *user, const uint8_t *bytes, size_t len
     return DISK_WRITING;
 }
 
-/* A server whose disk hangs asks nobody for its vote, shows no view and lets nobody hear of its new incarnation. */
+/* A server whose disk hangs asks no other server for its vote, shows no view and lets no other server hear of its new incarnation. */
 static void what_is_not_durable_is_not_seen(void **state)
 {
     struct view view;

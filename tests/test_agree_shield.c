@@ -252,7 +252,7 @@ static void nonsense_is_dropped(void **state)
     append(1, 2, term_of_2, 1, 1, 1, &e);
     append(1, 2, UINT64_MAX, 1, 1, 1, NULL);
     m.request_vote = (struct raft_request_vote){.term = 9, .candidate_id = 3, .last_log_index = 9, .last_log_term = 9};
-    agreement_say(1, 2, &m); /* on behalf of somebody else */
+    agreement_say(1, 2, &m); /* on behalf of another server */
     assert_null(first_letter);
     assert_int_equal(agree_journal(server[0].agree)->count, 1);
     assert_int_equal(term_of_1(), 1);
@@ -498,7 +498,7 @@ static void a_leader_is_found_whatever_the_logs_and_terms(void **state)
     agreement_end();
 }
 
-/* The leader dies when a majority has the newest view, and before anybody knows that it has. */
+/* The leader dies when a majority has the newest view, and before any server knows that it has. */
 static void all_get_to_know_the_newest_view_from_a_new_leader(void **state)
 {
     struct entries e = {0};
@@ -563,7 +563,7 @@ static void a_snapshot_that_is_lost_is_sent_again(void **state)
         agreement_advance();
         for (struct letter *l = first_letter; l; l = l->next)
             if (l->bytes[0] == RAFT_IO_INSTALL_SNAPSHOT && lost++ == 0)
-                l->to = AGREEMENT_MAX; /* where nobody is */
+                l->to = AGREEMENT_MAX; /* where no server is */
         agreement_carry();
     }
     assert_true(lost > 1);

@@ -338,7 +338,7 @@ static void a_session_with_rules_is_resumed_by_its_own_client_only(void **state)
     come(3, "web"); /* it knows the secret, and computes the rest */
     assert_says(resume(3, id), "-NOSESSION ");
     assert_says(resume(3, bound), "-NOSESSION ");
-    install(3, NULL); /* without rules, whoever knows the secret has the session, if it is the same client */
+    install(3, NULL); /* without rules, a client that knows the secret has the session, if it is the same client */
     assert_says(resume(3, id), "-NOSESSION ");
     come(0, "ci");
     assert_says(resume(0, id), "RESUMED $1 x ");

@@ -19,7 +19,7 @@ static uint32_t inside(const struct space *s, const uint32_t *state)
     return count;
 }
 
-/* The most sites that are inside together in any state that can be reached, where each site asks so often. */
+/* The most sites that are inside together in any state that can be reached, where each site makes `requests` requests. */
 static uint32_t most_inside(const char *name, uint32_t n, uint32_t k, uint8_t requests)
 {
     uint32_t most = 0, state[SPACE_SITES], next[SPACE_SITES];
@@ -82,8 +82,8 @@ static bool deliver(struct lab_world *w, dme_id from, dme_id to, uint32_t kind)
 }
 
 /* Four sites. Before each round the victim's request is under way from `behind` to `inside`, which is inside; there it
- * comes too late, because that of `next` is faster. So it goes on for ever, or until the victim gets the token: the
- * rounds before that, at most so many. */
+ * comes too late, because that of `next` is faster. So it goes on for ever, or until the victim gets the token. Returns the number of
+ * rounds before that, at most `most`. */
 static unsigned rounds_of_chase(const char *name, unsigned rounds)
 {
     dme_id behind = 0, inside = 1, next = 2;

@@ -125,7 +125,7 @@ static const struct {
       {12510, "result", "lost"},
       {12520, "fence x", "0"},
       {12530, "start x", "[~UNLOCK x 7] [LOCK x] ok"}}},
-    {"but not for want of a connection",
+    {"but not because there was no connection",
      {KEPT,
       {1100, "start x", "[LOCK x] ok by 1300"},
       {1110, GRANT(x, 7), "by 1300"},

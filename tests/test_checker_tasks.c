@@ -1,4 +1,4 @@
-/* What may be asked of the checker together: which searches can be reduced, which have canonical forms, and which do not end. */
+/* Searches that may be asked of the checker together: which searches can be reduced, which have canonical forms, and which do not end. */
 #include "test.h"
 
 #include "check/check.h"

@@ -1,4 +1,4 @@
-/* The door at which strangers wait: who has to go when there is no room.
+/* The door at which strangers wait: which of them has to go when there is no room.
  * Invariant: I31. */
 #include "test.h"
 

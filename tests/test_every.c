@@ -1,4 +1,4 @@
-/* What every algorithm must do, whoever writes it: loops over algorithms, rules, options and networks. A new algorithm
+/* What every algorithm must do: loops over algorithms, rules, options and networks. A new algorithm
  * is tested by these before its author writes a line of test.
  * Invariants: I4, I5. */
 #include "test.h"
@@ -89,7 +89,7 @@ static void every_algorithm_holds_with_the_promises_it_needs_and_no_other(void *
 
 /* -------------------------------------------------------------------------------------------------- simulated loads */
 
-/* Everybody who asks gets in and leaves, under the rule, at light and at full load and on channels good and bad. */
+/* Every site that asks gets in and leaves, under the rule, at light and at full load and on channels good and bad. */
 static void serves(const struct dme_conf *conf)
 {
     static const struct dist delays[] = {{DIST_CONST, 1, 0}, {DIST_EXP, 1, 0}, {DIST_UNIFORM, 0, 3}};
@@ -147,7 +147,7 @@ static void every_algorithm_introduces_itself(void **state)
         const struct dme_alg *a = alg_list[k];
 
         assert_non_null(a->name);
-        assert_ptr_equal(alg_find(a->name), a); /* and nobody else has this name */
+        assert_ptr_equal(alg_find(a->name), a); /* and no other algorithm has this name */
         assert_int_equal(strspn(a->name, "abcdefghijklmnopqrstuvwxyz0123456789-"), strlen(a->name));
         assert_non_null(a->paper);
         assert_non_null(a->cost);

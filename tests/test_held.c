@@ -27,7 +27,7 @@ static size_t longest_chain(const struct held *h)
     return longest;
 }
 
-/* Nobody looks at more than a few locks to find one, whatever the number. */
+/* No search looks at more than a few locks to find one, whatever the number. */
 static void as_many_as_a_connection_may_hold_are_found_at_once(void **state)
 {
     struct held h = {0};

@@ -131,7 +131,7 @@ static void a_session_moves_to_another_member(void **state)
     stop();
 }
 
-/* What was vouched for to the first connection must be over before the second one is told anything. */
+/* The validity that the first connection was told must be over before the second one is told anything. */
 static void the_later_connection_waits_until_the_earlier_believes_in_nothing(void **state)
 {
     (void)state;
@@ -616,7 +616,7 @@ static void sessions_that_hold_nothing_do_not_stay_when_there_are_many(void **st
     stop();
 }
 
-/* A view that begins before the former one has opened: owners that were chosen there are chosen again, by all alike. */
+/* A view that begins before the previous one has opened: owners that were chosen there are chosen again, by all alike. */
 static void views_that_do_not_open_lose_nothing(void **state)
 {
     for (unsigned steps = 0; steps < 24; steps++) {

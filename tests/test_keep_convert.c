@@ -117,7 +117,7 @@ static void an_upgrade_is_told_when_no_member_has_the_former_record(void **state
     stop();
 }
 
-/* ant is lost when bee has got `bee` bytes of what it was told, and cat `cat`. Returns false if there are not so many. */
+/* ant is lost when bee has got `bee` bytes of what it was told, and cat `cat`. Returns false if there are fewer bytes. */
 static bool lose_owner(size_t bee, size_t cat)
 {
     if (bee > bytes_len(&three.pipe[0][1]) || cat > bytes_len(&three.pipe[0][2]))
@@ -667,7 +667,7 @@ static void end_alike(void)
 }
 
 /* cat reports the session as one that has no owner; of that ant hears `ant` bytes, and bee `bee` bytes. cat is lost, too. Returns false if there
- * were not so many bytes. */
+ * were fewer bytes. */
 static bool lose_a_reporter(uint64_t chance, unsigned deed, bool late, size_t ant, size_t bee)
 {
     bool all;

@@ -48,8 +48,8 @@ static void carry_among(const unsigned *who, unsigned count)
 }
 
 /* A session of ant holds x and y. bee and dog hear what ant does to y then, and cat does not. The session moves to bee: all but cat pass the barrier of
- * that view. ant is lost, and cat reports the session as one without an owner. bee and dog hear so many bytes of that, and cat is
- * lost, too. Returns false if there were not so many bytes. */
+ * that view. ant is lost, and cat reports the session as one without an owner. bee hears `bee` bytes of that, and dog `dog` bytes, and cat is
+ * lost, too. Returns false if there were fewer bytes. */
 static bool lose_a_reporter(const char *first, const char *then, uint64_t chance, size_t bee, size_t dog)
 {
     static const unsigned heard[] = {ANT, BEE, DOG};

@@ -73,7 +73,7 @@ static bool has_written(void)
     return bytes_len(&three.pipe[0][1]) && bytes_len(&three.pipe[0][2]);
 }
 
-/* A driver may let a withdrawal wait for company if nobody waits for the lock. */
+/* A driver may let a withdrawal wait for company if no client waits for the lock. */
 static void a_withdrawal_that_nobody_waits_for_waits_for_company(void **state)
 {
     (void)state;

@@ -149,7 +149,7 @@ static void a_member_that_comes_is_told_in_pieces(void **state)
     stop();
 }
 
-/* A view that begins before the walk of the former one has ended: what was visited is as well kept as what was not. */
+/* A view that begins before the walk of the previous one has ended: what was visited is as well kept as what was not. */
 static void a_view_may_begin_amid_any_piece(void **state)
 {
     (void)state;

@@ -110,7 +110,7 @@ static void without_a_ceiling_the_base_leaps(void **state)
     assert_int_equal(fence_next_base(&f, 5000, 1), 6000);
 }
 
-/* A view of so many members, of which those whose letter is large are counted. */
+/* A view with a member for each letter, of which those whose letter is large are counted. */
 static struct view view_of(const char *letters)
 {
     struct view v;

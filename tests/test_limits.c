@@ -26,7 +26,7 @@ static void meet(const char *rule, const char *limit)
     }
 }
 
-/* Is it granted so many locks, and nothing else is heard? */
+/* Is it granted `locks` locks, and nothing else is heard? */
 static bool is_granted(const char *text, char who, unsigned locks)
 {
     char begin[16];

@@ -5,7 +5,7 @@
 #include "alg/list.h"
 #include "core/text.h"
 
-/* What is compared: systems of so many sites and requests, with fewer states than `limit`. */
+/* Compared are systems of this many sites and requests, with fewer states than `limit`. */
 struct range {
     uint32_t sites, requests, limit, overtakes;
     uint8_t lose;

@@ -176,7 +176,7 @@ static void force_unlock_evicts_at_every_member(void **state)
     assert_string_equal(hear(0), "*0 +PONG ");
 }
 
-/* Whoever is next, wherever, was not meant. */
+/* The next holder, at whatever member, was not meant. */
 static void force_unlock_evicts_nobody_who_comes_later(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void a_member_that_is_not_heard_is_named(void **state)
     assert_string_equal(hear(0),
                         "*1 *4 $6 member $3 cat $5 error $57 not heard: it is not connected, or did not answer "
                         "in time +PONG ");
-    link_disconnected(&node[0].member[2]->link); /* now it is known: nobody waits */
+    link_disconnected(&node[0].member[2]->link); /* now it is known: no client waits */
     say(0, "HOLDERS x\n");
     assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
 }
@@ -235,7 +235,7 @@ static void a_question_outlives_a_roster_that_shrinks(void **state)
     pass_time(QUERY_MS);
     assert_memory_equal(hear(0), "*2 *4 $6 member $3 bee $5 error", 31);
     say(0, "HOLDERS x\n");
-    remove_member(0, "cat"); /* it will not answer any more, and nobody waits for it */
+    remove_member(0, "cat"); /* it will not answer any more, and no query waits for it */
     pass_time(QUERY_MS + 1);
     assert_memory_equal(hear(0), "*1 *4 $6 member $3 cat $5 error", 31);
 }
@@ -340,7 +340,7 @@ static void an_event_is_told_as_far_as_the_credit_of_a_turn_goes(void **state)
     node[0].admin.watch.credit = 0;
     all.one_turn = true;
     say(0, "LOCK aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n");
-    assert_memory_equal(hear(0), "*2 ", 3); /* it is granted, whoever wants to know */
+    assert_memory_equal(hear(0), "*2 ", 3); /* it is granted, however many clients want to know */
     for (; node_wants_turns(&node[0]); turns++) {
         node[0].admin.watch.credit = 1;
         settle();
@@ -350,7 +350,7 @@ static void an_event_is_told_as_far_as_the_credit_of_a_turn_goes(void **state)
     assert_non_null(strstr(hear(0), "granted ant"));
 }
 
-/* A member that was not told for long that somebody is interested takes it that nobody is. */
+/* A member that was not told for long that a client is interested takes it that none is. */
 static void interest_that_is_not_repeated_is_forgotten(void **state)
 {
     size_t noted;

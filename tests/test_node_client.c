@@ -51,7 +51,7 @@ static void several_locks_are_granted_or_none_is(void **state)
     assert_string_equal(say('a', "LOCK w WAIT 0\n"), "a: *2 $1 w :104");
 }
 
-/* One that is granted already is lost, or released, while the client waits for another. */
+/* A lock that is granted already is lost, or released, while the client waits for another. */
 static void several_locks_are_lost_before_all_are_granted(void **state)
 {
     (void)state;
@@ -219,7 +219,7 @@ static void a_fence_says_which_lock_is_meant(void **state)
     assert_string_equal(say('a', "UNLOCK x 102\n"), "a: +OK");
 }
 
-/* Who has been told that it holds a lock for a while to come may believe so until it has heard that it has lost it. */
+/* A client that has been told that it holds a lock for a while to come may believe so until it has heard that it has lost it. */
 static void what_is_lost_lingers_until_its_client_knows(void **state)
 {
     (void)state;
@@ -248,7 +248,7 @@ static void what_is_lost_does_not_linger_for_ever(void **state)
     say('c', "CLIENT SETNAME c\n");
     memcpy(user[2].end->session->from, "user 7", 7);
     say('c', "FORCE-UNLOCK x\n");
-    assert_non_null(strstr(say('c', "HOLDERS x\n"), "$5 state $7 lingers")); /* nobody else gets it yet */
+    assert_non_null(strstr(say('c', "HOLDERS x\n"), "$5 state $7 lingers")); /* no other client gets it yet */
     cluster_pass(&solo, 1999);
     assert_string_equal(settle(), "");
     cluster_pass(&solo, 2000);

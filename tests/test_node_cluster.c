@@ -24,7 +24,7 @@ struct person {
     uint32_t slots, mode;
 };
 
-/* What has been granted in a name, as seen from outside. */
+/* The grants of a name, as seen from outside. */
 struct history {
     uint64_t highest_fence, highest_alone;
 };
@@ -272,7 +272,7 @@ static void run(struct world *w)
         complain(w, "a client was never served", -1);
 }
 
-/* What was said last arrives; then a member keeps no more than the last few messages, and no state of its locks that is
+/* The last messages arrive; then a member keeps no more than the last few messages, and no state of its locks that is
  * as at first. */
 static void drain(struct world *w)
 {
@@ -446,7 +446,7 @@ static void a_careless_algorithm_is_noticed(void **state)
 }
 
 /* A message gets lost behind the link's back: the next one is out of sequence, or a number comes back that was not
- * used, or, at the latest, somebody waits for ever. */
+ * used, or, at the latest, a client waits for ever. */
 static void a_lost_message_is_noticed(void **state)
 {
     struct world *w = mem_new(sizeof *w);

@@ -1,5 +1,5 @@
-/* Who waits for whom, in a cluster of three whose messages all arrive: a writer waits for no reader that comes later, readers
- * wait for no reader, a client that only tries is answered without waiting for a holder, and a lock that nobody uses can
+/* Which client waits for which, in a cluster of three whose messages all arrive: a writer waits for no reader that comes later, readers
+ * wait for no reader, a client that only tries is answered without waiting for a holder, and a lock that no client uses can
  * become one of another kind; an urgent client passes others of its member, and those are passed no more often than is said. For
  * every algorithm that can run locks.
  * Invariant: I16. */

@@ -486,8 +486,8 @@ static void a_lock_of_another_kind_ends_the_link(void **state)
     stop();
 }
 
-/* What passes a lock on goes out before the answer to the client that has released the lock. What follows when a client has
- * been answered, and its connection is closed, goes out, too. */
+/* A message that passes a lock on goes out before the answer to the client that has released the lock. Messages that follow when a client has
+ * been answered, and its connection is closed, go out, too. */
 static void a_lock_is_passed_on_before_its_release_is_answered(void **state)
 {
     struct node_output out;

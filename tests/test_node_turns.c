@@ -1,8 +1,8 @@
-/* What is done in one turn, and in which order: commands take credit, losses and grants are told first, a destination that is
+/* The work of one turn, and its order: commands take credit, losses and grants are told first, a destination that is
  * blocked gets no more. Invariants: I17, I31. */
 #include "conversation.h"
 
-/* One turn executes so many commands of a client; no more is read from it until the rest has had its turn. */
+/* One turn executes a bounded number of commands of a client; no more is read from it until the rest has had its turn. */
 static void what_a_client_has_no_credit_for_waits(void **state)
 {
     struct node_input in = {.type = NODE_CLIENT_BYTES, .client = user[0].end};
@@ -296,7 +296,7 @@ static void a_lock_with_many_holders_is_found_among_the_few_of_a_client(void **s
         bytes_free(&some[k].heard);
 }
 
-/* A client that has lost a lock is told before the one that gets it, whoever had something to say first (I17). */
+/* A client that has lost a lock is told before the one that gets it, whichever had something to say first (I17). */
 static void a_loser_is_told_before_a_winner(void **state)
 {
     struct node_output out;
@@ -364,7 +364,7 @@ static void only_grants_and_losses_are_urgent(void **state)
     }
 }
 
-/* What does not go out at once waits, and the last words of a connection do, too. */
+/* Bytes that do not go out at once wait, and the last words of a connection do, too. */
 static void a_destination_that_is_blocked_gets_no_more(void **state)
 {
     (void)state;

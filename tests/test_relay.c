@@ -177,7 +177,7 @@ static void a_number_is_used_again_when_both_have_closed_it(void **state)
     opened(&b);
     assert_int_equal(b->number, 1);
     carry(&member, &agent);
-    assert_int_equal(next(&agent).type, MUX_NOTHING); /* what is late is nobody's */
+    assert_int_equal(next(&agent).type, MUX_NOTHING); /* a late answer belongs to no place */
     assert_true(a->used);
     mux_close(&member, there, MUX_BROKEN);
     carry(&member, &agent);

@@ -17,11 +17,11 @@ static bool naive_safe(const struct dme_conf *conf, const uint32_t *modes, uint3
             switch (conf->rule) {
             case DME_EXCLUSIVE: /* never two */
                 return false;
-            case DME_SHARED: /* two readers, but no writer beside anybody */
+            case DME_SHARED: /* two readers, but no writer beside any other site */
                 if (modes[i] == 0 || modes[j] == 0)
                     return false;
                 break;
-            case DME_GROUP: /* members of one group, and 0 is the group of nobody */
+            case DME_GROUP: /* members of one group, and 0 is the group of no site */
                 if (modes[i] != modes[j] || modes[i] == 0)
                     return false;
                 break;

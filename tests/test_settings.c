@@ -44,7 +44,7 @@ static void promises_grow_before_leases_do(void **state)
 
 static void leases_shrink_before_promises_do(void **state)
 {
-    struct settings_lease s = {.lease_ms = 2000, .promise_ms = 2000, .set = 7, .step = 9, .by = "somebody before"};
+    struct settings_lease s = {.lease_ms = 2000, .promise_ms = 2000, .set = 7, .step = 9, .by = "an earlier operator"};
     struct settings_wish wish = wish_for(250, 7);
 
     (void)state;

@@ -268,7 +268,7 @@ static void equal_seeds_give_equal_bytes_and_others_do_not(void **state)
 
 static void demands_do_not_depend_on_the_algorithm(void **state)
 {
-    /* Light load: everybody enters in the order of the demands, at the same sites. */
+    /* Light load: every site enters in the order of the demands, at the same sites. */
     static const char *const names[] = {"ricart-agrawala", "raymond", "naimi-trehel"};
     struct sim_result first = {0};
 

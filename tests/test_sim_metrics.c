@@ -70,7 +70,7 @@ static unsigned count_inside(const struct watcher *w, uint64_t step)
     return count;
 }
 
-/* The time from this exit to the next entry; negative if nobody waited then, or another exit came before. */
+/* The time from this exit to the next entry; negative if no site waited then, or another exit came before. */
 static double sync_delay(const struct watcher *w, const struct claim *left)
 {
     const struct claim *next = NULL;

@@ -93,14 +93,14 @@ static void broken_promises_are_told_with_step_and_seed(void **state)
     spec.load.type = LOAD_OPEN;
     spec.load.rate = 1e-6;
     assert_non_null(strstr(run(&spec).failure, "fencing number"));
-    /* What is wrong under one rule is right under another. */
+    /* A run that is wrong under one rule is right under another. */
     spec = spec_of(&anarchy, 3, DME_SLOTS, "const:1");
     assert_string_equal(run(&spec).failure, "");
 }
 
 /* ----------------------------------------------------------------------------------------------- a sequenced medium */
 
-/* Everybody sees all claims in one order, so everybody keeps the same queue: two transmissions for an entry. */
+/* Every site sees all claims in one order, so every site keeps the same queue: two transmissions for an entry. */
 struct queue {
     uint32_t queued, zero;
     dme_id site[];

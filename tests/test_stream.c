@@ -290,7 +290,7 @@ static void the_end_of_the_other_side_is_told_once_and_is_a_goodbye(void **state
     assert_int_equal(ends, 1);
 }
 
-/* From now on, system calls with the stream's descriptor meet this file instead. What was its socket is `spare`, if the caller wants it. */
+/* From now on, system calls with the stream's descriptor meet this file instead. `spare`, if the caller wants it, becomes the former socket. */
 static int take_socket_away(const char *path, int flags)
 {
     int file = open(path, flags), fd, spare;
@@ -387,7 +387,7 @@ static void processor_time_is_told_from_time(void **state)
     usleep(30000);
     assert_true(turn_end(&turn, &took_ms, &cpu_ms));
     assert_true(cpu_ms < took_ms);
-    do { /* until it has worked for so long */
+    do { /* until it has worked for that time */
         turn_touch(&turn);
         for (volatile unsigned k = 0; k < 30000000; k++)
             ;

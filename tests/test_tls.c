@@ -55,7 +55,7 @@ static void who_has_the_key_is_understood(void **state)
     assert_memory_equal(heard, "hello", 5);
     assert_int_equal(tls_read(b, heard, sizeof heard), 0);
     assert_false(tls_is_over(b));
-    assert_true(tls_is_named(b, "anybody"));
+    assert_true(tls_is_named(b, "another"));
     tls_end(a);
     talk(a, b);
     assert_int_equal(tls_read(b, heard, sizeof heard), 0);
@@ -192,7 +192,7 @@ static void a_client_cannot_pose_as_a_daemon(void **state)
     assert_string_equal(tls_why(a), "has another key");
     tls_free(a);
     tls_free(b);
-    /* Nor is anybody with the keys of another cluster a client: it believes to be one until the daemon answers. */
+    /* Nor is a process with the keys of another cluster a client: it believes to be one until the daemon answers. */
     daemon = proof_of(&key, KEY_DAEMONS, KEY_CLIENTS, KEY_OPERATORS);
     stranger = proof_of(&other, KEY_CLIENTS, KEY_DAEMONS, KEY_DAEMONS);
     a = tls_call(stranger, NULL);

@@ -176,7 +176,7 @@ static uint32_t tree_quorum(uint32_t n, uint32_t arity, dme_id site, uint32_t do
         return 0;
     for (dme_id j = 0; j < n; j++)
         set |= (uint32_t)member[j] << j;
-    assert_int_equal(set & down_set, 0); /* nobody who is down is asked */
+    assert_int_equal(set & down_set, 0); /* no site that is down is asked */
     assert_int_not_equal(set, 0);
     return set;
 }

@@ -33,7 +33,7 @@ static struct lab_world *twin_world(const struct twin *t, uint32_t n)
     return world_new(&conf);
 }
 
-/* Something that can happen: a message arrives, or somebody asks or leaves. */
+/* Something that can happen: a message arrives, or a site asks or leaves. */
 static struct world_move random_move(const struct lab_world *w, uint64_t *seed)
 {
     dme_id i = test_below(seed, w->conf.n);

@@ -11,7 +11,7 @@ keeps_trail() { # NAME FILE: a daemon with grants and releases in its trail
     until_true is_ready "$1"
 }
 
-use_locks() { # NAME COUNT: each of so many locks is granted and released, and so makes two lines
+use_locks() { # NAME COUNT: each of COUNT locks is granted and released, and so makes two lines
     python3 - "$dir/$1" "$2" <<'END'
 import socket, sys
 s = socket.socket(socket.AF_UNIX)

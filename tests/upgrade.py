@@ -97,7 +97,7 @@ until_waiting(watch, "page", 0)
 c.send("LOCK", "page", "SHARED")
 until_waiting(watch, "page", 1)
 tell(a.ask("DOWNGRADE", "page") == "OK", "the lock is downgraded")
-tell(c.read()[1] > fence, "who waited to share it does so, at another member")
+tell(c.read()[1] > fence, "a client that waited to share it does so, at another member")
 c.ask("UNLOCK", "page")
 a.ask("UNLOCK", "page")
 

@@ -49,7 +49,7 @@ holder=$!
 until_true test -e "$dir/taken"
 "$DIBS" lock taken --wait 0.2 -- true 2>"$dir/err"
 [ $? = 112 ] && grep -Eqx "dibs: timed out after 0\.2 s waiting for lock \"taken\" \(held by $(hostname):$holder sh since ([0-9-]+ )?[0-9:]{8}\)" "$dir/err"
-tell $? "a wait that was too long tells who holds the lock, and since when"
+tell $? "a wait that was too long tells which client holds the lock, and since when"
 "$DIBS" try taken -- true 2>"$dir/err"
 [ $? = 112 ] && grep -q "^dibs: lock \"taken\" is not free (held by $(hostname):$holder sh since" "$dir/err"
 tell $? "so does dibs try"
@@ -58,7 +58,7 @@ tell $? "--exit-status sets the status of a lock that is not granted in time, an
 "$DIBS" lock taken --verbose -- true 2>"$dir/err" &
 waiter=$!
 until_true grep -q "^dibs: waiting for lock \"taken\" (held by $(hostname):$holder sh since" "$dir/err"
-tell $? "--verbose tells who holds the lock while it is waited for"
+tell $? "--verbose tells which client holds the lock while it is waited for"
 rm -f "$dir/taken"
 wait $waiter && wait $holder
 tell $? "and then it is granted"
@@ -214,7 +214,7 @@ dd if=/dev/zero of="$dir/full" bs=4096 oflag=nonblock 2>/dev/null
 wrapper=$!
 until_true test -e "$dir/pid" && "$DIBS" force-unlock a | grep -q exclusive
 until_true sh -c "! kill -0 '$(cat "$dir/pid")'"
-tell $? "a command is ended when its lock is lost, though nobody reads the message"
+tell $? "a command is ended when its lock is lost, though no process reads the message"
 exec 8>&-
 wait $wrapper
 [ $? = 113 ]
@@ -303,7 +303,7 @@ until_true grep -qx dibs "/proc/$comes/comm"
 kill -TERM $comes
 wait $comes
 [ $? = $((128 + 15)) ]
-tell $? "a signal ends who waits for an answer of a daemon that is stopped"
+tell $? "a signal ends a command that waits for an answer of a daemon that is stopped"
 
 odd=$(printf 'odd "\\ name \303\244')
 "$DIBS" lock "$odd" -- "$DIBS" locks --format json >"$dir/json"

@@ -79,7 +79,7 @@ export class Load {
     return this.known.get(key);
   }
 
-  // The point of the sliders first, then both curves, each point drawn as it comes. What is started later takes over.
+  // The point of the sliders first, then both curves, each point drawn as it comes. A measurement that is started later takes over.
   async start() {
     const turn = (this.turn = (this.turn ?? 0) + 1), wanted = this.wanted();
     this.jobs.end();

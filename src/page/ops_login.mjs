@@ -24,7 +24,7 @@ export class Login extends EventTarget {
     super();
     this.pass = readPass();
     this.underWay = new Set(); // requests without an answer
-    this.who = null; // {operator, from, seconds}; null: nobody is logged in
+    this.who = null; // {operator, from, seconds}; null: not logged in
     this.input = h('input', { type: 'text', autocomplete: 'off', spellcheck: 'false', 'aria-label': 'The address or token that dibs page-token has printed', placeholder: 'address or token' });
     this.said = h('p', { class: 'result', role: 'status' });
     this.place = h('div', { class: 'login' });

@@ -161,7 +161,7 @@ export class Run extends EventTarget {
     return lines.concat(this.steps.slice(1).flatMap((step, k) => (this.records[k] ? [step.move, this.records[k]] : [step.move]))).join('\n') + '\n';
   }
 
-  // Empty for a run that is too long for an address, or was recorded: what is in it is not for everyone that gets a link.
+  // Empty for a run that is too long for an address, or was recorded: its content is not for all readers of a link.
   address(hash) {
     if (this.state.count > ADDRESS_MOVES || this.begin.length) return '#';
     const run = this.scene().trim().replaceAll(' ', '.').replaceAll('\n', '~');

@@ -1,4 +1,4 @@
-// service.mjs - the room of the daemon that serves this page. Everybody is told its members and its numbers (/status.json and
+// service.mjs - the room of the daemon that serves this page. Every reader is told its members and its numbers (/status.json and
 // /metrics). After a login (ops_login.mjs) it also has the locks of all members, who blocks whom, and events as they happen. A page from
 // disk, or of "dibs lab", does not have this room.
 import { byId, grouped, h } from './dom.mjs';

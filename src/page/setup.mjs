@@ -33,7 +33,7 @@ export class Setup {
       [...groups].map(([label, names]) => h('optgroup', { label }, names.map((name) => h('option', { value: name, selected: name === chosen }, name)))));
   }
 
-  // A new run. What is not given stays as it is; another algorithm begins with its own defaults.
+  // A new run. A property that is not given stays as it is; another algorithm begins with its own defaults.
   begin({ algorithm, sites, rule, set = {}, fresh = false }) {
     const { state } = this.run, name = algorithm ?? state.algorithm;
     const lines = [`algorithm ${name}`, `sites ${sites ?? state.sites.length}`];

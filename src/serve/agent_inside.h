@@ -40,7 +40,7 @@ struct agent_daemon {
     uint64_t told_ms;         /* when one was logged last */
     struct {
         uint64_t clients;  /* clients that have connected */
-        uint64_t refused;  /* of these, for want of a member, of room or of memory */
+        uint64_t refused;  /* of these: there was no member, no room or no memory */
         uint64_t calls;    /* attempts to connect to a member */
         uint64_t accepted; /* .. that have succeeded */
         uint64_t lost;     /* connections to members that were lost */

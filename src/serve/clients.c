@@ -405,8 +405,7 @@ static bool clients_take_path(struct serve *s, const char *path)
     if (error == EWOULDBLOCK)
         serve_fail(s,
                    "another process serves %s already, though the file of its socket was removed; stop it (fuser "
-                   "%s.socket-lock tells "
-                   "its number), or choose another path with --socket",
+                   "%s.socket-lock tells its number), or choose another path with --socket",
                    path, path);
     else if (error && error != ENOENT) /* without its directory, uv_pipe_bind fails */
         serve_fail(s, "cannot lock %s.socket-lock: %s; remove that file, or choose another path with --socket", path,

@@ -179,7 +179,7 @@ static void library_check_none(struct world *w, uint32_t k, int code)
                        clients_names[name]);
 }
 
-/* Does this message tell a client that it is refused for want of a right, or by a limit? */
+/* Does this message tell a client that it is refused because it lacks a right, or by a limit? */
 static bool library_tells_of_rights(const char *message)
 {
     return strstr(message, "does not have the right") || strstr(message, ", by the limit in ");

@@ -149,12 +149,12 @@ const long = Array.from({ length: 24000 }, (_, k) => round[k % round.length]);
 const text = (moves) => `algorithm ricart-agrawala\nsites 2\n${moves.join('\n')}\n`;
 const far = new Laboratory(module);
 far.open('long.txt', text(long));
-const astray = [23999, 24000, 64, 63, 65, 12000, 11999, 20001, 1, 0, 128, 24000].filter((place) => {
+const differing = [23999, 24000, 64, 63, 65, 12000, 11999, 20001, 1, 0, 128, 24000].filter((place) => {
   const here = far.call('page_seek', place), there = new Laboratory(module);
   there.open('short.txt', text(long.slice(0, place)));
   return JSON.stringify({ ...here, count: 0 }) !== JSON.stringify({ ...there.call('page_seek', place), count: 0 });
 });
-tell(astray.length === 0, 'every place of a run of 24,000 moves is what playing up to it gives', astray.join(' '));
+tell(differing.length === 0, 'every place of a run of 24,000 moves is what playing up to it gives', differing.join(' '));
 far.call('page_seek', 10000);
 const another = far.call('page_act', far.call('page_seek', 10000).sites[0].actions.find(({ why }) => !why).id);
 tell(another.count === 10001 && far.call('page_seek', 9999).place === 9999 && far.call('page_seek', 10001).place === 10001, 'and a move in its middle is the last one then', JSON.stringify(another));

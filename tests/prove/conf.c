@@ -7,7 +7,7 @@
  * Values. What reads the value of a setting is called with any text of up to WORD bytes; addresses and members also with texts around the
  * length of their buffers, of which all but the last byte are letters.
  *
- * Policies. What follows the word "policy" is any bytes, behind nothing, a pattern, and a pattern and each key. A list of policies, which members get from each
+ * Policies. The bytes behind the word "policy" are any bytes, behind nothing, a pattern, and a pattern and each key. A list of policies, which members get from each
  * other with a view, is read with such a line. A line of it is also read where the list is full, and where there is one place left.
  *
  * conf_mistake is looked at by itself, with short and long texts. Elsewhere its arguments go to printf, whose contract Frama-C
@@ -159,7 +159,7 @@ static char *prove_strtok_r(char *s, const char *set, char **rest)
     return word;
 }
 
-/* Any number. What is read are digits, with blanks and a sign before them, or nothing. */
+/* Any number. The text that is read has digits, with blanks and a sign before them, or nothing. */
 static long prove_strtol(const char *s, char **end)
 {
     size_t len = prove_count(s, " \t\r\v\f\n", true), digits;
