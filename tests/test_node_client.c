@@ -1,5 +1,4 @@
-/* What a client of one member is answered, and what it is told unasked: locks, losses, validity, queries, mistakes
- * (conversation.h). Invariants: I19, I20, I22, I35. */
+/* Answers to a client of one member, and news: locks, losses, validity, queries, mistakes. Invariants: I19, I20, I22, I35. */
 #include "conversation.h"
 
 static void a_lock_is_granted_released_and_handed_over(void **state)
