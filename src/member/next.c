@@ -1,6 +1,7 @@
 /* next.c - see next.h. */
 #include "next.h"
 
+#include <assert.h>
 #include <string.h>
 
 bool next_all_report(const struct plan_in *look, const struct plan *plan)
@@ -36,6 +37,7 @@ void next_let_in(const struct plan *plan, const uint64_t *incarnation, const uin
         if (plan->leave & plan_bit(k))
             m->incarnation = 0;
         if (plan->come & plan_bit(k)) {
+            assert(incarnation[k] && incarnation[k] != m->incarnation);
             m->incarnation = incarnation[k];
             m->since = next->number;
             m->disk = disk[k];

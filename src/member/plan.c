@@ -115,6 +115,7 @@ void plan_make(const struct plan_in *in, struct plan *plan)
         for (uint32_t i = 0; i < in->view->count; i++)
             if (plan->come & plan_bit(k) && (plan->stay | plan->come) & plan_bit(i) && !plan_connected(in, i, k))
                 plan->come &= ~plan_bit(k);
+    assert(!(plan->stay & (plan->leave | plan->come)));
 }
 
 /* Does the member at place `k` report that its clients believe in no lock any more? */

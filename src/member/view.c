@@ -4,6 +4,7 @@
 #include "base/pack.h"
 
 #define XXH_INLINE_ALL
+#include <assert.h>
 #include <stdio.h>
 #include <xxhash.h>
 
@@ -42,6 +43,7 @@ const char *view_add(struct view *v, const char *name, const char *address, enum
 
 void view_remove(struct view *v, uint32_t k)
 {
+    assert(k < v->count);
     v->count--;
     memmove(&v->member[k], &v->member[k + 1], (v->count - k) * sizeof v->member[0]);
 }

@@ -22,6 +22,7 @@
 #include "roster.h"
 #include "rules.h"
 
+#include <assert.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------------- own lease */
@@ -441,6 +442,7 @@ void lease_lead(struct node *node)
                   policies_next(node, &in, &p, &next) || rules_next(node, &in, &p, &next) ||
                   lease_is_used_up(node, &in, &p);
     next.fence = lease_next_fence(node);
+    assert(view_counted_changes(&node->view, &next) <= 1); /* protocol 8, I28 */
     if (view_counted_changes(&node->view, &next))
         next.counted_since = next.number;
     if (changed)
