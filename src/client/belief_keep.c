@@ -22,22 +22,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool kept_is_kept(const struct belief *b)
+static bool belief_is_kept(const struct belief *b)
 {
     return b->keep_ms && *b->session;
 }
 
-static bool kept_waits(const struct belief *b)
+static bool belief_kept_waits(const struct belief *b)
 {
     return b->wanted && b->result == DIBS_WAITING && !b->granted;
 }
 
 /* The time at which the library gives the session up. UINT64_MAX: it holds no lock and waits for none, so there is no limit. */
-static uint64_t kept_end_ms(const struct belief *b)
+static uint64_t belief_kept_end_ms(const struct belief *b)
 {
     if (b->held.count > b->held.lost)
         return b->kept_ms;
-    return kept_waits(b) ? b->away_ms + b->keep_ms : UINT64_MAX;
+    return belief_kept_waits(b) ? b->away_ms + b->keep_ms : UINT64_MAX;
 }
 
 void belief_keep_wish(struct belief *b, const struct dibs_wish *wish, uint64_t now_ms)
@@ -61,12 +61,12 @@ void belief_begin_doubt(struct belief *b, uint64_t now_ms)
 
 void belief_end_cancelled(struct belief *b)
 {
-    if (b->cancelled && kept_waits(b))
+    if (b->cancelled && belief_kept_waits(b))
         belief_conclude(b, belief_fail(b, DIBS_TIMEOUT, "the request for \"%s\" was cancelled", b->wanted[0].name));
 }
 
 /* Forgets the requests that were sent, and the bytes that were received, over the old connection. */
-static void kept_drop_wire(struct belief *b)
+static void belief_kept_drop_wire(struct belief *b)
 {
     for (size_t k = 0; k < b->asides; k++)
         free(b->aside[k].name);
@@ -82,11 +82,11 @@ void belief_break(struct belief *b, const char *why, uint64_t now_ms)
         return;
     if (b->phase == BELIEF_UP)
         b->away_ms = now_ms;
-    if (!kept_is_kept(b) || now_ms >= kept_end_ms(b)) {
+    if (!belief_is_kept(b) || now_ms >= belief_kept_end_ms(b)) {
         belief_end(b, why);
         return;
     }
-    kept_drop_wire(b);
+    belief_kept_drop_wire(b);
     belief_end_cancelled(b); /* the answer will not come */
     b->in_doubt = false;
     b->late_ms = 0;
@@ -99,7 +99,7 @@ void belief_break(struct belief *b, const char *why, uint64_t now_ms)
 
 void belief_give_up(struct belief *b, const char *why, uint64_t now_ms)
 {
-    if (kept_is_kept(b) && b->vouched_ms > now_ms)
+    if (belief_is_kept(b) && b->vouched_ms > now_ms)
         b->vouched_ms = now_ms;
     belief_break(b, why, now_ms);
 }
@@ -115,7 +115,7 @@ void belief_part(struct belief *b, const char *why, uint64_t now_ms)
 
 void belief_return(struct belief *b, const char *name, uint64_t now_ms)
 {
-    assert(b->phase == BELIEF_AWAY && kept_is_kept(b) && b->out.start == b->out.end && !b->asides);
+    assert(b->phase == BELIEF_AWAY && belief_is_kept(b) && b->out.start == b->out.end && !b->asides);
     b->phase = BELIEF_RETURNS;
     b->parts = false;
     b->return_by_ms = now_ms + BELIEF_ANSWER_MS;
@@ -143,7 +143,7 @@ void belief_hear_greeting(struct belief *b, const struct dibs_reply *r, uint64_t
 
 /* The connection broke while the program waited for the upgrade of the lock. If the lock has a larger fence now, it is exclusive. Fences of
  * different locks cannot be compared: another lock of the program may have a larger one. */
-static void kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_t fence)
+static void belief_kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_t fence)
 {
     if (lock->upgrades && fence > lock->fence) {
         lock->fence = fence;
@@ -157,13 +157,13 @@ static void kept_hear_upgraded(struct belief *b, struct conn_lock *lock, uint64_
  * lock, the list is the answer only if this request was sent before, and the fence is larger than all before; otherwise the lock is released, and
  * requested again. If the program waits for several locks, all of them are requested again. Returns the fence of a lock that is released, or 0:
  * if the release does not arrive, the next list has that lock again. */
-static uint64_t kept_hear_held(struct belief *b, const char *name, uint64_t fence)
+static uint64_t belief_kept_hear_held(struct belief *b, const char *name, uint64_t fence)
 {
     struct conn_lock *lock = held_find(&b->held, name);
-    bool answers = b->said && kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0;
+    bool answers = b->said && belief_kept_waits(b) && b->wants == 1 && strcmp(b->wanted[0].name, name) == 0;
 
     if (lock && !lock->lost)
-        kept_hear_upgraded(b, lock, fence);
+        belief_kept_hear_upgraded(b, lock, fence);
     if (lock && !lock->lost && lock->fence == fence) {
         lock->resumed = true;
         lock->upgrades = false;
@@ -179,7 +179,7 @@ static uint64_t kept_hear_held(struct belief *b, const char *name, uint64_t fenc
 }
 
 /* Marks the locks that the daemon has not listed as lost. */
-static void kept_lose_others(struct belief *b)
+static void belief_kept_lose_others(struct belief *b)
 {
     static const char why[] = "it was lost while there was no connection";
     bool some = false;
@@ -196,7 +196,7 @@ static void kept_lose_others(struct belief *b)
 }
 
 /* The session is resumed: the library asks the daemon to vouch for its locks, and requests the wanted lock again. */
-static void kept_go_on(struct belief *b, uint64_t now_ms)
+static void belief_kept_go_on(struct belief *b, uint64_t now_ms)
 {
     assert(!b->gone && !b->asked_ms);
     b->phase = BELIEF_UP;
@@ -204,7 +204,7 @@ static void kept_go_on(struct belief *b, uint64_t now_ms)
     b->doubt = b->doubt && b->held.count > b->held.lost; /* until the daemon has vouched for them */
     b->doubt_ms = now_ms;
     belief_ask_confirm(b, now_ms);
-    if (!kept_waits(b))
+    if (!belief_kept_waits(b))
         return;
     if (b->wish_until_ms != UINT64_MAX) {
         b->wait_ms = b->wish_until_ms > now_ms ? b->wish_until_ms - now_ms : DIBS_NO_WAIT;
@@ -214,20 +214,20 @@ static void kept_go_on(struct belief *b, uint64_t now_ms)
     b->await = AWAIT_LOCK;
 }
 
-static void kept_hear_resumed(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
+static void belief_kept_hear_resumed(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
 {
     uint64_t released = 0;
 
     b->phase = BELIEF_UP;                        /* requests can be sent */
     for (size_t k = 1; k + 1 < r->count; k += 2) /* the first is the word RESUMED */
         if (r->item[k]->text && r->item[k + 1]->type == DIBS_NUMBER) {
-            uint64_t fence = kept_hear_held(b, r->item[k]->text, r->item[k + 1]->number);
+            uint64_t fence = belief_kept_hear_held(b, r->item[k]->text, r->item[k + 1]->number);
 
             released = fence > released ? fence : released;
         }
     b->fence_max = released > b->fence_max ? released : b->fence_max;
-    kept_lose_others(b);
-    kept_go_on(b, now_ms);
+    belief_kept_lose_others(b);
+    belief_kept_go_on(b, now_ms);
 }
 
 void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
@@ -237,13 +237,13 @@ void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t 
     if (r->type == DIBS_TEXT && strlen(r->text) < sizeof b->session) {
         strcpy(b->session, r->text);
         if (!first)
-            kept_go_on(b, now_ms);
+            belief_kept_go_on(b, now_ms);
     } else if (!first && r->type == DIBS_LIST) {
-        kept_hear_resumed(b, r, now_ms);
+        belief_kept_hear_resumed(b, r, now_ms);
     } else if (!first && ended) { /* the locks are lost; the wanted one is requested in a new session */
         b->session[0] = '\0';
         b->vouched_ms = 0; /* the validity was for the session that has ended */
-        kept_lose_others(b);
+        belief_kept_lose_others(b);
         belief_say_keep(b);
     } else if (!first) {
         belief_break(b, r->type == DIBS_ERROR ? r->text : "the daemon does not resume the session", now_ms);
@@ -259,37 +259,38 @@ void belief_hear_session(struct belief *b, const struct dibs_reply *r, uint64_t 
 
 enum { PATIENCE_MS = 1000, WAKE_MS = 100 };
 
-static uint64_t kept_later(uint64_t a, uint64_t b)
+static uint64_t belief_kept_later(uint64_t a, uint64_t b)
 {
     return a > b ? a : b;
 }
 
 /* When the library gives up a daemon that does not vouch for the locks, and tries to resume the session at another one. After the program
  * was stopped, the answer may be waiting at the socket: so it is given at least WAKE_MS. */
-static uint64_t kept_leave_ms(const struct belief *b)
+static uint64_t belief_kept_leave_ms(const struct belief *b)
 {
     if (b->asked_ms)
-        return kept_later(b->asked_ms + PATIENCE_MS, b->doubt_ms + WAKE_MS);
+        return belief_kept_later(b->asked_ms + PATIENCE_MS, b->doubt_ms + WAKE_MS);
     return b->elsewhere ? b->doubt_ms + PATIENCE_MS : UINT64_MAX;
 }
 
 /* When the locks are lost. If the program was stopped for longer than the keep time, its locks are in doubt when it continues. If there
  * still is a connection, the session has not ended, and the daemon is asked first. */
-static uint64_t kept_lost_ms(const struct belief *b)
+static uint64_t belief_kept_lost_ms(const struct belief *b)
 {
-    return b->phase == BELIEF_UP ? kept_later(kept_end_ms(b), b->doubt_ms + PATIENCE_MS) : kept_end_ms(b);
+    return b->phase == BELIEF_UP ? belief_kept_later(belief_kept_end_ms(b), b->doubt_ms + PATIENCE_MS)
+                                 : belief_kept_end_ms(b);
 }
 
 bool belief_clock_keep(struct belief *b, uint64_t now_ms)
 {
     b->doubt = b->doubt && belief_holds(b); /* the program may have unlocked them since */
-    if (kept_is_kept(b) && belief_holds(b) && now_ms >= b->vouched_ms)
+    if (belief_is_kept(b) && belief_holds(b) && now_ms >= b->vouched_ms)
         belief_begin_doubt(b, now_ms);
-    if (b->doubt && b->phase == BELIEF_UP && now_ms >= kept_leave_ms(b))
+    if (b->doubt && b->phase == BELIEF_UP && now_ms >= belief_kept_leave_ms(b))
         belief_give_up(b, "the daemon does not vouch for its locks any more", now_ms);
-    if (b->doubt && now_ms >= kept_lost_ms(b))
+    if (b->doubt && now_ms >= belief_kept_lost_ms(b))
         belief_end(b, "the session could not be resumed in time");
-    else if (b->phase != BELIEF_UP && now_ms >= kept_end_ms(b))
+    else if (b->phase != BELIEF_UP && now_ms >= belief_kept_end_ms(b))
         belief_end(b, b->end_reason);
     else if (b->phase == BELIEF_RETURNS && now_ms >= b->return_by_ms)
         belief_give_up(b, "the daemon does not answer", now_ms);
@@ -298,11 +299,11 @@ bool belief_clock_keep(struct belief *b, uint64_t now_ms)
 
 uint64_t belief_due_keep_ms(const struct belief *b)
 {
-    uint64_t due_ms = b->doubt ? kept_lost_ms(b) : kept_end_ms(b);
+    uint64_t due_ms = b->doubt ? belief_kept_lost_ms(b) : belief_kept_end_ms(b);
 
     if (belief_holds(b) && !b->doubt && b->vouched_ms < due_ms)
         due_ms = b->vouched_ms;
-    if (b->phase == BELIEF_UP && b->doubt && kept_leave_ms(b) < due_ms)
-        due_ms = kept_leave_ms(b);
+    if (b->phase == BELIEF_UP && b->doubt && belief_kept_leave_ms(b) < due_ms)
+        due_ms = belief_kept_leave_ms(b);
     return b->phase == BELIEF_RETURNS && b->return_by_ms < due_ms ? b->return_by_ms : due_ms;
 }

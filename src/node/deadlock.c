@@ -108,13 +108,13 @@ static bool hop_is_blocked_by(const struct hop *h, const struct claim *holder)
            (h->slots ? h->slots == 1 : !dme_compatible(holder->mode, h->mode));
 }
 
-static bool session_waits(const struct session *s)
+static bool deadlock_waits(const struct session *s)
 {
     return s->waiting && s->waiting->state == CLAIM_WAITING;
 }
 
 /* Does the session run under the lock of this parent? */
-static bool session_is_under(const struct session *s, const struct hop *parent)
+static bool deadlock_is_under(const struct session *s, const struct hop *parent)
 {
     for (unsigned k = 0; k < s->unders; k++)
         if (s->under[k].fence == parent->fence && s->under[k].name_len == parent->name_len &&
@@ -235,7 +235,7 @@ static struct session *path_verify_child(struct node *node, const struct hop *h,
     for (struct ring *r = node->deadlocks.nested.next; r != &node->deadlocks.nested && looks--; r = r->next) {
         struct session *s = RING_OF(r, struct session, in_nested);
 
-        if (session_waits(s) && s->waiting->number == h->number && session_is_under(s, parent))
+        if (deadlock_waits(s) && s->waiting->number == h->number && deadlock_is_under(s, parent))
             return s;
     }
     return NULL;
@@ -254,7 +254,7 @@ static struct session *path_verify(struct node *node, const struct path *p, unsi
         return path_verify_child(node, h, before);
     for (struct claim *c = lock ? lock_next_holder(lock, NULL) : NULL; c && looks--; c = lock_next_holder(lock, c))
         if (c->fence == h->fence && hop_is_blocked_by(before, c) &&
-            (h->kind == HOP_PARENT || (session_waits(c->session) && c->session->waiting->number == h->number)))
+            (h->kind == HOP_PARENT || (deadlock_waits(c->session) && c->session->waiting->number == h->number)))
             return c->session;
     return NULL;
 }
@@ -328,7 +328,7 @@ static void path_search_children(struct node *node, struct path *p)
 
         next = r->next;
         p->looks--;
-        if (!session_waits(s) || !session_is_under(s, &parent))
+        if (!deadlock_waits(s) || !deadlock_is_under(s, &parent))
             continue;
         h = hop_of(s, parent.fence);
         h.kind = HOP_CHILD;
@@ -352,7 +352,7 @@ static void path_search(struct node *node, struct path *p)
         p->looks--;
         if (!hop_is_blocked_by(&last, c))
             continue;
-        h = session_waits(c->session) ? hop_of(c->session, c->fence) : hop_of_parent(c);
+        h = deadlock_waits(c->session) ? hop_of(c->session, c->fence) : hop_of_parent(c);
         if (c->other && hop_is_same(&h, &last)) /* the claim that this session itself waits to upgrade */
             continue;
         path_extend(node, p, c->session, &h);

@@ -6,13 +6,13 @@
 
 #include "core/alg.h"
 
-bool clients_believes(const struct world *w, const struct soak_client *c)
+bool beliefs_holds(const struct world *w, const struct soak_client *c)
 {
     return c->holds && w->now_us < c->believes_to_us;
 }
 
 /* Does this client believe that it holds this lock? Then `u` says how. */
-static bool clients_use(const struct world *w, uint32_t k, int name, struct soak_use *u)
+static bool beliefs_use(const struct world *w, uint32_t k, int name, struct soak_use *u)
 {
     const struct soak_client *c = &w->client[k];
 
@@ -26,13 +26,13 @@ static bool clients_use(const struct world *w, uint32_t k, int name, struct soak
     }
     *u = (struct soak_use){
         .dazed = c->dazed, .mode = c->mode, .slots = c->slots, .fence = c->fence, .since_us = c->since_us};
-    return c->name == name && clients_believes(w, c);
+    return c->name == name && beliefs_holds(w, c);
 }
 
 /* May this client believe in its lock although the service no longer vouches for it? It may if clocks drift by more than the
  * assumed bound; or if it does not use CONFIRM, and its daemon could not tell it of the loss in time, because the daemon was stopped
  * while the client held the lock, or had many clients to tell. */
-static bool clients_is_excused(const struct world *w, const struct soak_client *c, const struct soak_use *u)
+static bool beliefs_is_excused(const struct world *w, const struct soak_client *c, const struct soak_use *u)
 {
     const struct soak_machine *m = &w->machine[c->machine];
 
@@ -42,28 +42,28 @@ static bool clients_is_excused(const struct world *w, const struct soak_client *
 
 /* May this client go on with its work, as the holder of the lock? It may if it believes in the lock, or if its library says that the lock, which is in
  * doubt, is safe. Then `u` says how it holds the lock. */
-static bool clients_relies(const struct world *w, uint32_t k, int name, struct soak_use *u)
+static bool beliefs_relies(const struct world *w, uint32_t k, int name, struct soak_use *u)
 {
     const struct soak_client *c = &w->client[k];
 
-    if (clients_use(w, k, name, u))
-        return !clients_is_excused(w, c, u);
+    if (beliefs_use(w, k, name, u))
+        return !beliefs_is_excused(w, c, u);
     return c->library && library_is_safe(w, k, name);
 }
 
-void clients_check_belief(struct world *w, uint32_t me, int name)
+void beliefs_check(struct world *w, uint32_t me, int name)
 {
     struct soak_use mine, its;
     uint32_t together = 1;
 
     library_catch_up(w);
-    if (!clients_use(w, me, name, &mine) || clients_is_excused(w, &w->client[me], &mine))
+    if (!beliefs_use(w, me, name, &mine) || beliefs_is_excused(w, &w->client[me], &mine))
         return;
     for (uint32_t k = 0; k < w->clients; k++) {
         const struct soak_client *other = &w->client[k];
         const char *doubt;
 
-        if (k == me || !clients_relies(w, k, name, &its))
+        if (k == me || !beliefs_relies(w, k, name, &its))
             continue;
         together++;
         doubt = other->library && !library_believes(w, k, name) ? ", in doubt and safe" : "";
@@ -78,12 +78,12 @@ void clients_check_belief(struct world *w, uint32_t me, int name)
         world_fail(w, "%s has %u holders, and %u slots", clients_names[name], together, mine.slots);
 }
 
-void clients_believe(struct world *w, uint32_t k)
+void beliefs_renew(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
-    bool believed = clients_believes(w, c);
+    bool believed = beliefs_holds(w, c);
 
     c->believes_to_us = c->vouched_us;
-    if (!believed && clients_believes(w, c))
-        clients_check_belief(w, k, c->name);
+    if (!believed && beliefs_holds(w, c))
+        beliefs_check(w, k, c->name);
 }

@@ -94,8 +94,8 @@ void changes_hear(struct world *w, uint32_t k, const struct soak_awaited *a, con
     world_trace(w, "client %u has %s for itself", k, clients_names[c->name]);
     c->mode = LOCK_ALONE;
     c->fence = r->word[1].number;
-    if (clients_believes(w, c))
-        clients_check_belief(w, k, c->name);
+    if (beliefs_holds(w, c))
+        beliefs_check(w, k, c->name);
 }
 
 /* A connection that has resumed its session makes its first request about a lock that the session holds. */

@@ -597,7 +597,7 @@ static void clients_hear_confirm(struct world *w, uint32_t k, const struct soak_
         return;
     kept_attached(c, a);
     if (c->holds)
-        clients_believe(w, k);
+        beliefs_renew(w, k);
 }
 
 static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_reply *r)
@@ -625,8 +625,8 @@ static void clients_hear_lock(struct world *w, uint32_t k, const struct soak_rep
     c->since_us = w->conn[c->conn].held_us;
     c->dazed = w->conn[c->conn].dazed;
     c->believes_to_us = c->confirms ? c->vouched_us : UINT64_MAX;
-    if (clients_believes(w, c))
-        clients_check_belief(w, k, c->name);
+    if (beliefs_holds(w, c))
+        beliefs_check(w, k, c->name);
     if (c->confirms)
         world_plan(w, 0, SOAK_CONFIRM, k, 0)->generation = c->generation;
     if (w->mix.urgent && !c->kept && world_below(w, 3) == 0)

@@ -742,7 +742,7 @@ static void kept_resumed(struct world *w, uint32_t k, const struct soak_awaited 
     if (!found)
         c->name = -1;
     if (found)
-        clients_believe(w, k);
+        beliefs_renew(w, k);
     if (found)
         world_plan(w, 0, SOAK_CONFIRM, k, 0)->generation = c->generation;
     clients_plan(w, k, world_below(w, 2 * (w->calm ? 50 : w->mix.hold_ms) + 1));

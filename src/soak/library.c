@@ -159,7 +159,7 @@ static void library_check_beliefs(struct world *w, uint32_t k)
 
     for (int name = library_held(l, 0); name < SOAK_NAMES; name = library_held(l, name + 1))
         if (library_believes(w, k, name))
-            clients_check_belief(w, k, name);
+            beliefs_check(w, k, name);
 }
 
 /* The program was not granted several locks that it had requested at once. Checks that its daemon holds none of them for it, or has yet to tell it of
@@ -253,7 +253,7 @@ static void library_hear_changes(struct world *w, uint32_t k)
         l->use[name].fence = lock->fence;
         l->use[name].mode = LOCK_ALONE;
         if (library_believes(w, k, name))
-            clients_check_belief(w, k, name);
+            beliefs_check(w, k, name);
     }
 }
 

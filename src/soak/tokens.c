@@ -400,7 +400,7 @@ static void tokens_granted(struct world *w, uint32_t k, uint64_t fence)
     a->until_us = a->lasts_us =
         tokens_end_us(c, a->asked_us, a->least_ms && a->least_ms < a->ttl_ms ? a->least_ms : a->ttl_ms);
     if (!believed && tokens_believes(w, k, a->name))
-        clients_check_belief(w, k, a->name);
+        beliefs_check(w, k, a->name);
 }
 
 /* What a reply means. The reply of Redisson's script that locks is the other way round: null if the lock is granted, else for how long to wait. */

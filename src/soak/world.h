@@ -562,8 +562,6 @@ void clients_begin(struct world *w);
 void clients_plan(struct world *w, uint32_t c, uint64_t in_ms);
 /* A daemon grants a lock to the client of this connection. Checks that the fence is larger than all earlier ones that must be smaller. */
 void clients_check_fence(struct world *w, const struct soak_conn *x, uint64_t fence);
-/* A client begins to believe in a lock. Checks that it may share the lock with all other clients that believe in it. */
-void clients_check_belief(struct world *w, uint32_t c, int name);
 /* A client ends its connection; a client has no connection any more. */
 void clients_leave(struct world *w, uint32_t c, bool goodbye);
 void clients_be_gone(struct world *w, uint32_t c);
@@ -591,10 +589,6 @@ bool clients_may_be_evicted(const struct world *w, int name, uint64_t since_us);
 void clients_tell_operator(struct world *w, const struct node_event *e);
 bool clients_at_rest(struct world *w);
 
-/* Does the client hold a lock, and believe in it? */
-bool clients_believes(const struct world *w, const struct soak_client *c);
-/* Client `k` holds a lock, and believes in it for as long as its daemon has vouched. */
-void clients_believe(struct world *w, uint32_t k);
 /* The client sends a command, and awaits the answer. */
 void clients_say(struct world *w, struct soak_client *c, enum soak_answer to, const char *const *words, size_t count);
 void clients_lose(struct world *w, uint32_t k);
@@ -602,6 +596,14 @@ void clients_ask_confirm(struct world *w, struct soak_client *c);
 void clients_say_unlock(struct world *w, struct soak_client *c, int name, uint64_t fence, bool lost);
 /* The place of the lock's name in clients_names. */
 int clients_find_name(const char *text, size_t len);
+/* ---- beliefs.c: do two clients believe in a lock that they may not share? */
+/* Does the client hold a lock, and believe in it? */
+bool beliefs_holds(const struct world *w, const struct soak_client *c);
+/* Client `k` holds a lock, and believes in it for as long as its daemon has vouched. */
+void beliefs_renew(struct world *w, uint32_t k);
+/* A client begins to believe in a lock. Checks that it may share the lock with all other clients that believe in it. */
+void beliefs_check(struct world *w, uint32_t c, int name);
+
 /* ---- values.c: what members show of the values of holders */
 /* The value of the next request of client k; "" if it has none. */
 const char *values_draw(struct world *w, uint32_t k, char text[SOAK_VALUE_MAX]);
