@@ -8,6 +8,7 @@
 #include "lock.h"
 
 #include "base/spin.h"
+#include "wrap/again.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,24 +20,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WAIT_TELL_MS = 2000, WAIT_PAUSE_MS = 50, WAIT_PAUSE_MS_MAX = 1000, WAIT_HOLDERS_SHOWN = 2 };
+enum { WAIT_TELL_MS = 2000, WAIT_HOLDERS_SHOWN = 2 };
 
 struct wait {
     struct lock_run *run;
-    uint64_t deadline_ms; /* 0: there is none */
-    uint64_t tell_ms;     /* when to tell for whom it waits; 0: not at all, or not again */
-    char name[96];        /* "host:process command", which others see */
-    unsigned refused;     /* places that have told that they grant no locks, one after the other */
+    struct again again;
+    uint64_t tell_ms; /* when to tell for whom it waits; 0: not at all, or not again */
+    char name[96];    /* "host:process command", which others see */
 };
-
-static uint64_t wait_left_ms(const struct wait *w)
-{
-    uint64_t now = lock_now_ms();
-
-    if (w->run->forever)
-        return UINT64_MAX;
-    return w->deadline_ms > now ? w->deadline_ms - now : 0;
-}
 
 /* -------------------------------------------------------------------------------------------------------- who holds it */
 
@@ -133,10 +124,11 @@ static void wait_timed_out(const struct wait *w)
 static int wait_ask(struct wait *w)
 {
     const struct lock_run *run = w->run;
+    uint64_t left_ms = again_left_ms(&w->again, lock_now_ms());
     const struct dibs_wish wish = {
-        .wait_ms = !w->deadline_ms   ? 0
-                   : wait_left_ms(w) ? wait_left_ms(w)
-                                     : DIBS_NO_WAIT,
+        .wait_ms = !w->again.deadline_ms ? 0
+                   : left_ms             ? left_ms
+                                         : DIBS_NO_WAIT,
         .ttl_ms = run->ttl_s > 0 ? (uint64_t)ceil(run->ttl_s * 1000) : 0,
         .priority = (unsigned)run->priority,
     };
@@ -201,11 +193,11 @@ static int wait_failed(const struct wait *w, int code)
                                     : LOCK_REFUSED;
 }
 
-/* Can another attempt succeed? A daemon that this user may not connect to will not accept a later attempt either. */
-static bool wait_may_change(const struct wait *w, int code)
+static enum again_why wait_why(const struct wait *w, int code)
 {
-    return (code == DIBS_GONE && !strstr(dibs_message(w->run->daemon), "Permission denied")) ||
-           code == DIBS_NO_QUORUM || (code == DIBS_LOST && w->run->forever);
+    if (code == DIBS_GONE)
+        return strstr(dibs_message(w->run->daemon), "Permission denied") ? AGAIN_DENIED : AGAIN_GONE;
+    return code == DIBS_NO_QUORUM ? AGAIN_NO_QUORUM : code == DIBS_LOST ? AGAIN_LOST : AGAIN_REFUSED;
 }
 
 /* May a request share the lock with this holder? A group is taken for the same one, and slots for more than one. */
@@ -269,30 +261,33 @@ static int wait_once(struct wait *w, int *number)
     return code;
 }
 
-/* A member that grants no locks, since it reaches no majority or is being drained, has told so: the next place of --connect comes
- * first from now on. Returns false if there is no other place. */
-static bool wait_go_elsewhere(struct wait *w)
+/* The places that --connect names, with commas between them, or null. */
+static const char *wait_places(const struct lock_run *run)
+{
+    return run->place.address ? run->place.address : run->place.socket ? NULL : getenv("DIBS_CONNECT");
+}
+
+static unsigned wait_count_places(const struct lock_run *run)
+{
+    const char *list = wait_places(run);
+    unsigned count = list ? 1 : 0;
+
+    for (const char *at = list; at && (at = strchr(at, ',')); at++)
+        count++;
+    return count;
+}
+
+/* The next place of --connect comes first from now on. */
+static void wait_go_elsewhere(struct lock_run *run)
 {
     static char *places; /* the list as it is now */
-    struct ask_place *place = &w->run->place;
-    const char *list = place->address ? place->address : place->socket ? NULL : getenv("DIBS_CONNECT");
-    const char *comma = list ? strchr(list, ',') : NULL;
+    const char *list = wait_places(run), *comma = strchr(list, ',');
     char *next;
 
     if (!comma || asprintf(&next, "%s,%.*s", comma + 1, (int)(comma - list), list) < 0)
-        return false;
+        return;
     free(places);
-    place->address = places = next;
-    return true;
-}
-
-static unsigned wait_other_places(const struct lock_run *run)
-{
-    unsigned count = 0;
-
-    for (const char *at = run->place.address; at && (at = strchr(at, ',')); at++)
-        count++;
-    return count;
+    run->place.address = places = next;
 }
 
 /* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. The system does
@@ -321,7 +316,11 @@ static bool wait_begin(struct wait *w)
     run->signals = signalfd(-1, &run->watched, SFD_CLOEXEC | SFD_NONBLOCK);
     if (run->signals < 0)
         fprintf(stderr, "dibs: cannot watch for signals: %s\n", strerror(errno));
-    w->deadline_ms = run->wait_s < 0 ? 0 : lock_now_ms() + (uint64_t)ceil(run->wait_s * 1000);
+    w->again = (struct again){
+        .forever = run->forever,
+        .deadline_ms = run->wait_s < 0 ? 0 : lock_now_ms() + (uint64_t)ceil(run->wait_s * 1000),
+        .places = wait_count_places(run),
+    };
     w->tell_ms = run->verbose || (isatty(STDERR_FILENO) && !run->quiet) ? lock_now_ms() + WAIT_TELL_MS : 0;
     return run->signals >= 0;
 }
@@ -329,7 +328,6 @@ static bool wait_begin(struct wait *w)
 bool lock_wait(struct lock_run *run, int *status)
 {
     struct wait w = {.run = run};
-    uint64_t pause_ms = WAIT_PAUSE_MS, left_ms;
     int code, number = 0;
 
     if (lock_nests_too_deep(run)) {
@@ -340,24 +338,24 @@ bool lock_wait(struct lock_run *run, int *status)
         *status = LOCK_CANNOT_RUN;
         return false;
     }
-    for (;; pause_ms = pause_ms < WAIT_PAUSE_MS_MAX / 2 ? 2 * pause_ms : WAIT_PAUSE_MS_MAX) {
-        code = wait_once(&w, &number);
-        if (code == DIBS_OK)
-            return true;
-        left_ms = wait_left_ms(&w);
-        if (code == DIBS_NO_QUORUM && !number && wait_go_elsewhere(&w) && w.refused++ < wait_other_places(run)) {
-            dibs_close(run->daemon);
-            continue;
-        }
-        if (number || !left_ms || !wait_may_change(&w, code)) {
+    while ((code = wait_once(&w, &number)) != DIBS_OK) {
+        struct again_next next = {.ends = true};
+
+        if (!number)
+            next = again_step(&w.again, wait_why(&w, code), lock_now_ms());
+        if (next.ends) {
             *status = number ? LOCK_SIGNAL + number : wait_failed(&w, code);
             return false;
         }
-        if (w.tell_ms && lock_now_ms() >= w.tell_ms) {
+        if (next.pause_ms && w.tell_ms && lock_now_ms() >= w.tell_ms) {
             w.tell_ms = 0;
             lock_say("dibs: waiting for lock %s: %s\n", lock_label(run), dibs_message(run->daemon));
         }
         dibs_close(run->daemon);
-        poll(NULL, 0, (int)(pause_ms < left_ms ? pause_ms : left_ms));
+        if (next.elsewhere)
+            wait_go_elsewhere(run);
+        if (next.pause_ms)
+            poll(NULL, 0, (int)next.pause_ms);
     }
+    return true;
 }
