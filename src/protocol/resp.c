@@ -3,6 +3,7 @@
 
 #include "base/plain.h"
 
+#include <assert.h>
 #include <string.h>
 #include <strings.h>
 
@@ -97,6 +98,7 @@ int resp_parse(const char *bytes, size_t len, struct resp_request *r, const char
         *wrong = "a request has at most 16384 bytes";
         whole = -1;
     }
+    assert(r->count <= RESP_ARGS_MAX && next >= bytes && next <= end);
     return whole <= 0 ? whole : (int)(next - bytes);
 }
 
@@ -130,6 +132,7 @@ static void resp_number(struct bytes *to, char type, uint64_t x)
 
 void resp_simple(struct bytes *to, const char *text)
 {
+    assert(!strpbrk(text, "\r\n")); /* else the client would read two replies */
     resp_put(to, "+", 1);
     resp_put(to, text, strlen(text));
     resp_put(to, "\r\n", 2);
@@ -139,6 +142,7 @@ void resp_error(struct bytes *to, const char *code, const char *text)
 {
     bool plain = plain_text(text, strlen(text));
 
+    assert(*code && !strpbrk(code, " \r\n"));
     resp_put(to, "-", 1);
     resp_put(to, code, strlen(code));
     resp_put(to, " ", 1);

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,7 @@ static bool rights_is_cheap(const struct rights *t, char why[RIGHTS_WHY_MAX])
 
 bool rights_check_rule(const struct rights *t, char why[RIGHTS_WHY_MAX])
 {
+    assert(t->rules && t->rules <= RIGHTS_RULES_MAX);
     return rights_can_log_in(t, &t->rule[t->rules - 1].who, why) && rights_is_reached(t, why) &&
            rights_is_cheap(t, why);
 }

@@ -4,6 +4,7 @@
 #include "base/glob.h"
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,7 @@ static bool rights_is(const struct rights_subject *s, const struct rights_who *w
     case RIGHTS_CERT:
         return rights_has_cert(who, s->name);
     default:
+        assert(s->kind == RIGHTS_AUTH);
         return who->auth[0] && strcmp(who->auth, s->name) == 0;
     }
 }
@@ -94,6 +96,7 @@ struct rights_verdict rights_decide(const struct rights *t, const struct rights_
     static const unsigned without_rules = RIGHT_LOCK | RIGHT_SHARED | RIGHT_WATCH;
     uint64_t cost = 0;
 
+    assert(any_of && (!t || t->rules <= RIGHTS_RULES_MAX));
     if (rights_operates(t, who))
         return (struct rights_verdict){.allowed = true, .by_default = true};
     if (!t || !t->rules)
