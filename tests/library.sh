@@ -91,6 +91,15 @@ rm -f "$dir/out"
 tell $? "the same over TLS"
 rm -f "$dir/out"
 
+# shellcheck disable=SC2046,SC2086 # words
+${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/short" tests/library_short.c \
+    $(pkg-config --cflags --libs dibs) && "$dir/short" "$dir/solo" >"$dir/out"
+tell $? "what the system has no memory to send is sent later, and no lock is lost"
+rm -f "$dir/out"
+DIBS_KEY=$dir/key "$dir/short" "127.0.0.1:$base" >"$dir/out"
+tell $? "the same over TLS"
+rm -f "$dir/out"
+
 begin_loop() { # NAME: an example with its input in our hands
     mkfifo "$dir/$1.in"
     "$dir/loop" "$1" <"$dir/$1.in" >"$dir/$1.out" &

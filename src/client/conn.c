@@ -1,6 +1,8 @@
 /* conn.c - see conn.h. */
 #include "conn.h"
 
+#include "place.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <limits.h>
@@ -24,7 +26,7 @@ uint64_t conn_now_ms(void)
 
 static ssize_t conn_send(struct dibs *d, const char *bytes, size_t len)
 {
-    return d->secure ? secure_send(d->secure, d->fd, bytes, len) : send(d->fd, bytes, len, MSG_NOSIGNAL);
+    return d->secure ? secure_send(d->secure, d->fd, bytes, len) : place_send(d->fd, bytes, len);
 }
 
 void conn_flush(struct dibs *d)
@@ -42,9 +44,10 @@ void conn_flush(struct dibs *d)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
-        /* It has broken, or the system has no memory for it, and bytes are missing. The daemon ends the connection; what it has said before
-         * is still read. */
-        if (sent < 0)
+        /* The connection has broken; what the daemon has said before is still read. If only TLS has failed, on this side, the daemon is to hear of
+         * that. Without TLS, the daemon would take the end of what this side sends for a goodbye, and would release locks in which the program still
+         * believes. */
+        if (sent < 0 && d->secure)
             shutdown(d->fd, SHUT_WR);
         belief_sent(&d->belief, sent < 0 ? len : (size_t)sent);
     }

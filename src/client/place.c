@@ -16,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CONNECT_MS = 5000, CROWD_MS = 10 };
+enum { CONNECT_MS = 5000, CROWD_MS = 10, MEMORY_MS = 1 };
 
 /* The choice does not depend on which daemon runs. Otherwise a client would take locks at another daemon than all others while the right one is
  * being restarted. The directory of the system's socket stays while its daemon is away. */
@@ -65,6 +65,18 @@ static int place_join(int fd, const struct sockaddr *address, socklen_t len, int
         patience_ms -= CROWD_MS;
     }
     return 0;
+}
+
+/* The socket counts as writable meanwhile, so a caller that polls would not wait. */
+ssize_t place_send(int fd, const void *bytes, size_t len)
+{
+    ssize_t sent = send(fd, bytes, len, MSG_NOSIGNAL);
+
+    if (sent < 0 && (errno == ENOBUFS || errno == ENOMEM)) {
+        poll(NULL, 0, MEMORY_MS);
+        errno = EAGAIN;
+    }
+    return sent;
 }
 
 /* Returns a socket connected to this address, or -1 with errno set. If `pending` is not null, the connection may still be under way. */

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 /* place_count: the number of places in a list, separated by commas. place_of: a copy of the place with this number, which the caller frees (null:
  * out of memory). If `list` is null, it is $DIBS_CONNECT or, if that is unset, the socket of this machine's daemon. */
@@ -23,5 +24,7 @@ int place_dial(const char *where, unsigned turn, bool *tcp, bool *pending, char 
 int place_result(int fd);
 /* Returns a connected socket that does not block; or DIBS_GONE or DIBS_MISUSE, and a sentence in `why`. *tcp: it is over TCP, perhaps to another machine. */
 int place_connect(const char *where, bool *tcp, char *why, size_t size);
+/* As send of the system. If the system has no memory for the bytes just now, errno is EAGAIN, as if the socket had no room: the caller sends them later. */
+ssize_t place_send(int fd, const void *bytes, size_t len);
 
 #endif

@@ -1,6 +1,7 @@
 /* secure.c - see secure.h. */
 #include "secure.h"
 
+#include "place.h"
 #include "tls/tls.h"
 
 #include <assert.h>
@@ -93,14 +94,12 @@ static void secure_flush(struct secure *s, int fd)
         if (s->start == s->end)
             return;
         assert(s->start < s->end && s->end <= sizeof s->rest);
-        sent = send(fd, s->rest + s->start, s->end - s->start, MSG_NOSIGNAL);
+        sent = place_send(fd, s->rest + s->start, s->end - s->start);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return;
-        if (sent < 0) /* as conn_flush: bytes are missing, and the daemon is to end the connection */
-            shutdown(fd, SHUT_WR);
-        s->start = sent < 0 ? s->end : s->start + (size_t)sent;
+        s->start = sent < 0 ? s->end : s->start + (size_t)sent; /* broken: the reading side will notice */
     }
 }
 
