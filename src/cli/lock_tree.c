@@ -166,22 +166,15 @@ void tree_stop(struct wrap_sweep *s)
 void tree_stop_again(struct wrap_sweep *s)
 {
     struct wrap_process now;
-    bool again = false;
 
     for (size_t k = 0; k < s->count; k++) {
         const struct wrap_process *p = &s->seen[k].process;
-        bool there;
+        bool there = tree_look(p->pid, &now) && now.started == p->started;
 
-        if (s->seen[k].sent != SIGSTOP || s->seen[k].refused || p->ended)
-            continue;
-        there = tree_look(p->pid, &now) && now.started == p->started && !now.ended;
-        if (there && now.stopped)
-            continue;
-        again = true; /* if it has ended, it may have left children */
-        wrap_continued(s, p->pid);
+        if (s->seen[k].sent == SIGSTOP && !(there && (now.stopped || now.ended)))
+            wrap_continued(s, p->pid);
     }
-    if (again)
-        tree_stop(s);
+    tree_stop(s); /* those that have started new ones may have stopped again since */
 }
 
 void tree_continue(struct wrap_sweep *s)

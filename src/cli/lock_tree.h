@@ -12,7 +12,8 @@ void tree_signal(struct wrap_sweep *s, int signal, int32_t group);
 bool tree_is_stopped(int32_t pid);
 /* Stops all of them. */
 void tree_stop(struct wrap_sweep *s);
-/* The same, if one of those that tree_stop has stopped does not stand still: another process has continued it. */
+/* The same again. Processes that tree_stop has stopped may have been continued by another process, and may have started new ones; and so may those
+ * that cannot be stopped. */
 void tree_stop_again(struct wrap_sweep *s);
 /* Continues those that tree_stop has stopped. */
 void tree_continue(struct wrap_sweep *s);
