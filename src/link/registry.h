@@ -114,7 +114,7 @@ enum registry_part {
     M(KEEP_ASK, 39, 6, LETTER, KEEP, "a member", "the owner", \
       "A client of the sender resumes this session.", {"id", 16}) \
     M(TOKEN_ASK, 40, 6, LETTER, TOKEN, "a member", "the owner", \
-      "A client of the sender releases or extends the lock, or asks for the time left. With a value: that is the token from now on.", \
+      "A client of the sender releases or extends the lock, or asks for the time left. With a value: that is the token from now on. The two highest bits of the number say whether it was asked before, and whether a count goes down (node/token_inside.h).", \
       {"number", 8}, {"what", 1}, {"id", 16}, {"fence", 8}, {"ttl_ms", 4}, {"adds", 1}, {"value", REGISTRY_TEXT}) \
     M(TOKEN_ANSWER, 41, 6, LETTER, TOKEN, "the owner", "the one that asked", \
       "The answer to TOKEN_ASK: it is done, and for this time the token owns the lock; or it does not own it.", \
