@@ -42,10 +42,36 @@ static void a_process_that_was_continued_is_stopped_again(void **state)
     assert_int_equal(pass(SIGSTOP, false), 0);
 }
 
+/* It gets SIGSTOP, and runs for a moment before it stops. Then the system shows it as stopped in the next pass. */
+static void a_process_that_stops_late_goes_on_with_the_others(void **state)
+{
+    (void)state;
+    sweep = (struct wrap_sweep){.root = 1};
+    assert_int_equal(pass(SIGSTOP, false), 2);
+    wrap_continued(&sweep, 11);
+    assert_int_equal(pass(SIGSTOP, true), 1);
+    assert_int_equal(pass(SIGSTOP, true), 0);
+    for (unsigned k = 0; k < 2; k++)
+        assert_true(sweep.seen[k].sent == SIGSTOP && !sweep.seen[k].process.stopped);
+}
+
+/* A process that its user has stopped does not. But if another process has continued it since, it was to run. */
+static void a_process_that_was_stopped_before_does_not_unless_it_was_continued(void **state)
+{
+    (void)state;
+    sweep = (struct wrap_sweep){.root = 1};
+    assert_int_equal(pass(SIGSTOP, true), 2);
+    wrap_continued(&sweep, 11);
+    assert_int_equal(pass(SIGSTOP, false), 1);
+    assert_true(sweep.seen[0].process.stopped && !sweep.seen[1].process.stopped);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_process_that_was_continued_is_stopped_again),
+        cmocka_unit_test(a_process_that_stops_late_goes_on_with_the_others),
+        cmocka_unit_test(a_process_that_was_stopped_before_does_not_unless_it_was_continued),
     };
 
     return cmocka_run_group_tests_name("wrap", tests, NULL, NULL);

@@ -120,7 +120,7 @@ static bool wrap_wants(const struct wrap_sweep *s, const struct wrap_seen *seen)
     if (s->group && seen->process.group != s->group)
         return false;
     if (s->signal == SIGSTOP)
-        return !seen->refused && seen->sent != SIGSTOP && seen->sent != SIGKILL;
+        return !seen->refused && (seen->again || seen->sent != SIGSTOP) && seen->sent != SIGKILL;
     return s->signal != 0;
 }
 
@@ -150,8 +150,10 @@ bool wrap_see(struct wrap_sweep *s, const struct wrap_process *p)
     seen->present = true;
     wanted = wrap_wants(s, seen);
     s->fresh |= wanted && s->signal == SIGSTOP;
-    if (wanted)
+    if (wanted) {
         seen->sent = s->signal;
+        seen->again = false;
+    }
     return wanted;
 }
 
@@ -168,8 +170,8 @@ void wrap_continued(struct wrap_sweep *s, int32_t pid)
     struct wrap_seen *seen = wrap_find(s, pid);
 
     if (seen && seen->sent == SIGSTOP) {
-        seen->sent = SIGCONT;
-        seen->process.stopped = false; /* it was to run: so it is to go on with the others */
+        seen->again = true;
+        seen->process.stopped = false;
     }
 }
 

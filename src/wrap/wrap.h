@@ -96,6 +96,7 @@ struct wrap_seen {
     bool present; /* it was seen in this pass */
     bool walked;  /* wrap_next has named it */
     bool refused; /* the system does not allow to send it a signal */
+    bool again;   /* it gets SIGSTOP once more: wrap_continued */
     bool told;    /* the user was told that it does not end */
 };
 
@@ -123,7 +124,8 @@ bool wrap_next(struct wrap_sweep *s, struct wrap_process *p);
 bool wrap_see(struct wrap_sweep *s, const struct wrap_process *p);
 /* The system has refused to send the signal to this process. */
 void wrap_refuse(struct wrap_sweep *s, int32_t pid);
-/* The driver has sent SIGSTOP to this process, and it runs: another process has continued it. The next sweep that stops the tree stops it again. */
+/* The driver has sent SIGSTOP to this process, and it runs: another process has continued it, or it has not stopped yet. The next sweep that stops the
+ * tree stops it again. It goes on with the others. */
 void wrap_continued(struct wrap_sweep *s, int32_t pid);
 /* Forgets processes that are gone. Returns true if there was something new, so that the tree may have changed during
  * the sweep. */
