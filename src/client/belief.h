@@ -118,7 +118,7 @@ struct belief {
     int result;                 /* of the request: DIBS_WAITING, .. */
     uint64_t fence;             /* DIBS_OK: the fence of the first of these locks */
     bool granted;               /* all wanted locks are in `held`, and the program has not fetched the result */
-    uint64_t late_ms;           /* granted: since when the daemon has not vouched for it in time; 0: it has */
+    uint64_t late_ms;           /* granted: since when answers that vouch for it come too late; 0: they do not */
     bool said;           /* the request was sent: a session that is resumed may have been granted what is wanted */
     bool cancelled;      /* the daemon was told to cancel it */
     uint64_t vouched_ms; /* all locks are held until then */
