@@ -77,9 +77,41 @@ static void what_a_process_has_started_while_it_was_continued_is_stopped(void **
         ;
 }
 
+/* Each parent ends at once, and its child gets another one. */
+static void the_children_of_processes_that_a_signal_ends_get_it_too(void **state)
+{
+    enum { PARENTS = 50 };
+    static struct wrap_sweep sweep;
+    unsigned ended = 0;
+
+    (void)state;
+    assert_true(pipe(news) == 0 && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+    for (unsigned k = 0; k < PARENTS; k++)
+        if (fork() == 0) {
+            pid_t child = fork();
+
+            alarm(60);
+            if (child == 0)
+                tell(getpid());
+            for (;;)
+                pause();
+        }
+    for (unsigned k = 0; k < PARENTS; k++)
+        hear();
+    sweep.root = getpid();
+    tree_signal(&sweep, SIGTERM, 0);
+    for (unsigned k = 0; k < 1000 && ended < 2 * PARENTS; k++) {
+        while (waitpid(-1, NULL, WNOHANG) > 0)
+            ended++;
+        usleep(10000);
+    }
+    assert_int_equal(ended, 2 * PARENTS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_children_of_processes_that_a_signal_ends_get_it_too),
         cmocka_unit_test(what_a_process_has_started_while_it_was_continued_is_stopped),
     };
 

@@ -17,6 +17,7 @@
 
 enum {
     PASSES_MAX = 100,         /* then what is stopped is killed, though there may be more: they are next */
+    LOOKS = 2,                /* a process whose parent ends during the first one is seen in the second */
     CHILDREN_TEXT = 64 * 1024 /* bytes; what is beyond is seen when these have ended */
 };
 
@@ -135,19 +136,27 @@ bool tree_is_visible(void)
 
 /* ----------------------------------------------------------------------------------------------------------- signals */
 
-static bool tree_pass(struct wrap_sweep *s, int signal, int32_t group)
+static bool tree_pass(struct wrap_sweep *s, int signal)
 {
     struct wrap_process of;
 
-    wrap_begin(s, signal, group);
+    wrap_begin(s, signal, 0);
     while (wrap_next(s, &of))
         tree_show(s, &of);
     return wrap_finish(s);
 }
 
+/* First all of them are looked up, then all get the signal: the children of one that the signal ends would be in another place of the tree. */
 void tree_signal(struct wrap_sweep *s, int signal, int32_t group)
 {
-    tree_pass(s, signal, group);
+    for (unsigned k = 0; k < LOOKS && tree_pass(s, 0); k++)
+        ;
+    s->signal = signal;
+    for (size_t k = 0; k < s->count; k++)
+        if (!group || s->seen[k].process.group == group) {
+            s->seen[k].sent = signal;
+            tree_send(s, &s->seen[k].process);
+        }
 }
 
 bool tree_is_stopped(int32_t pid)
@@ -159,7 +168,7 @@ bool tree_is_stopped(int32_t pid)
 
 void tree_stop(struct wrap_sweep *s)
 {
-    for (unsigned k = 0; k < PASSES_MAX && tree_pass(s, SIGSTOP, 0); k++)
+    for (unsigned k = 0; k < PASSES_MAX && tree_pass(s, SIGSTOP); k++)
         ;
 }
 
@@ -190,7 +199,7 @@ void tree_continue(struct wrap_sweep *s)
 void tree_kill(struct wrap_sweep *s)
 {
     tree_stop(s);
-    tree_pass(s, SIGKILL, 0);
+    tree_pass(s, SIGKILL);
 }
 
 /* ----------------------------------------------------------------------------------------------------------- messages */
@@ -217,7 +226,7 @@ const char *tree_text(struct wrap_sweep *s)
     static char text[200];
     size_t len = 0;
 
-    tree_pass(s, 0, 0);
+    tree_pass(s, 0);
     text[0] = '\0';
     for (size_t k = 0; k < s->count && len < sizeof text; k++)
         if (!s->seen[k].process.ended)
