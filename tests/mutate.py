@@ -40,7 +40,7 @@ os.chdir(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 RELEASE = "build/release"
 PLACE = "build/mutate"
 PARTS = 20
-TESTS = ("test_checker", "test_checker_crowd", "test_checker_reduce", "test_checker_search", "test_checker_tasks", "test_checker_walk", "test_canon")  # programs
+TESTS = ("test_checker", "test_checker_crowd", "test_checker_reduce", "test_checker_search", "test_checker_stop", "test_checker_tasks", "test_checker_walk", "test_canon")  # programs
 FEW = 6000  # states of a check that every mutant has to pass
 STAGES = (1, 1), (1, 60), (10, 60), (float("inf"), float("inf"))  # seconds of a test, and of all that a mutant is tried with: what takes long is for the rest
 CC = shlex.split(os.environ.get("CC", "cc"))
