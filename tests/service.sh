@@ -54,6 +54,7 @@ timeout 20 "$DIBS" serve --socket "$dir/solo" 2>"$dir/said"
 [ $? = 1 ] && grep -q "serves $dir/solo already, though the file of its socket was removed; stop it" "$dir/said" && [ ! -e "$dir/solo" ]
 tell $? "so it does if the file of the socket is gone: two daemons would grant the same locks"
 mv "$dir/moved" "$dir/solo"
+take_ports
 "$DIBS" serve --name near --members "near=127.0.0.1:$((base + 48)),far=127.0.0.1:$((base + 49))" --data "$dir" --socket "$dir/near" 2>"$dir/near.log" &
 near=$!
 until_true "$DIBS" views --socket "$dir/near"
@@ -216,7 +217,6 @@ tell $? "TERM ends a daemon, and its socket is removed"
 
 # --------------------------------------------------------------------------------------------------- a cluster of three
 
-take_ports
 members="ant=127.0.0.1:$base,bee=127.0.0.1:$((base + 1)),cat=127.0.0.1:$((base + 2))"
 
 "$DIBS" serve --name ant --members "ant=10.0.0.1:7400" --socket "$dir/out" 2>"$dir/said"

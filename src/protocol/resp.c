@@ -132,7 +132,7 @@ static void resp_number(struct bytes *to, char type, uint64_t x)
 
 void resp_simple(struct bytes *to, const char *text)
 {
-    assert(!strpbrk(text, "\r\n")); /* else the client would read two replies */
+    assert(!text[strcspn(text, "\r\n")]); /* else the client would read two replies */
     resp_put(to, "+", 1);
     resp_put(to, text, strlen(text));
     resp_put(to, "\r\n", 2);
@@ -142,7 +142,7 @@ void resp_error(struct bytes *to, const char *code, const char *text)
 {
     bool plain = plain_text(text, strlen(text));
 
-    assert(*code && !strpbrk(code, " \r\n"));
+    assert(*code && !code[strcspn(code, " \r\n")]);
     resp_put(to, "-", 1);
     resp_put(to, code, strlen(code));
     resp_put(to, " ", 1);
