@@ -140,7 +140,8 @@ static const struct {
      {KEPT,
       {1100, "start x", "[LOCK x] ok by 1300"},
       {2500, GRANT(x, 7), "[~CONFIRM] by 12500"},
-      {2600, ASIDE("-NOQUORUM alone"), "[~CONFIRM] by 12600"},
+      {2600, ASIDE("-NOQUORUM alone"), "by 2700"}, /* after a pause: else client and daemon would do nothing else */
+      {2700, "clock", "[~CONFIRM] by 12600"},
       {12500, ASIDE("-NOQUORUM alone"), "[~CONFIRM] by 22500"},
       {12600, "result", "waiting by 22500"},
       {13500, VOUCHES(900), "[~CONFIRM] by 22500"},

@@ -202,9 +202,10 @@ static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
     }
     if (b->phase != BELIEF_UP)
         return;
-    if (!b->late_ms)
+    if (!b->late_ms) {
         b->late_ms = now_ms;
-    belief_ask_confirm(b, now_ms);
+        belief_ask_confirm(b, now_ms); /* again, if the answer does not vouch for it, when that is due */
+    }
     if (now_ms < belief_give_back_ms(b))
         return;
     b->granted = false;
@@ -218,7 +219,7 @@ static void belief_weigh_grant(struct belief *b, uint64_t now_ms)
 /* Must the daemon answer the CONFIRM under way in time? If it does not, it is given up. */
 static bool belief_needs_answer(const struct belief *b)
 {
-    return (b->granted && b->result == DIBS_WAITING) || (belief_holds(b) && b->in_doubt) || (b->waits && b->asked_ms);
+    return b->asked_ms && ((b->granted && b->result == DIBS_WAITING) || (belief_holds(b) && b->in_doubt) || b->waits);
 }
 
 static bool belief_is_answered(const struct belief *b)

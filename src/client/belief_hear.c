@@ -22,8 +22,8 @@ static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, ui
         /* The program may have been stopped meanwhile; or it waits for the next answer, and no timer ends what this one says. */
         b->doubt = b->doubt && (again || now_ms >= b->vouched_ms);
     }
-    if (!vouches)
-        b->late_ms = 0; /* the answer is in time, and the next one may vouch */
+    if (!vouches && b->late_ms)
+        b->late_ms = now_ms; /* the answer is in time, and a later one may vouch */
     b->asked_ms = 0;
     b->confirmed = true;
     b->fresh = !again;

@@ -33,7 +33,7 @@
 #include <stdlib.h>
 
 enum { LIBRARY_MIXED = 3 }; /* these locks are requested in any order, if the mix says so */
-enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000, KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000 };
+enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000, KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000, SENDS_MAX = 200 };
 
 struct soak_library {
     struct belief belief;
@@ -54,6 +54,7 @@ struct soak_library {
     char value[SOAK_NAMES][SOAK_VALUE_MAX];
     struct soak_use use[SOAK_NAMES]; /* what the program was told to hold */
     uint64_t timer_us;               /* when the next timer is set for, or 0 */
+    uint64_t second, sends;          /* how often libdibs has sent something in this second */
 };
 
 static uint64_t library_clock_ms(const struct soak_client *c, uint64_t at_us)
@@ -377,14 +378,28 @@ static void library_set_timer(struct world *w, uint32_t k)
     }
 }
 
-static void library_send(struct world *w, struct soak_client *c)
+/* libdibs asks its daemon a few times in each validity, and pauses when it was refused. Else one client would keep a processor busy. */
+static void library_count_send(struct world *w, uint32_t k)
 {
+    struct soak_library *l = w->client[k].library;
+    uint64_t second = w->now_us / 1000000;
+
+    l->sends = l->second == second ? l->sends + 1 : 1;
+    l->second = second;
+    if (l->sends > SENDS_MAX)
+        world_fail(w, "libdibs sends without a pause: client %u", k);
+}
+
+static void library_send(struct world *w, uint32_t k)
+{
+    struct soak_client *c = &w->client[k];
     struct belief *b = &c->library->belief;
     size_t len, some;
     const char *bytes = belief_output(b, &len);
 
     if (len == 0 || c->conn < 0)
         return;
+    library_count_send(w, k);
     some = world_below(w, 8) ? len : 1 + world_below(w, len);
     conns_say_bytes(w, &w->conn[c->conn], bytes, some);
     if (some < len)
@@ -403,13 +418,13 @@ static void library_turn(struct world *w, uint32_t k)
     l->turning = true;
     belief_clock(&l->belief, library_now_ms(w, k));
     library_listen(w, k);
-    library_send(w, c);
+    library_send(w, k);
     library_hear_answer(w, k);
     belief_clock(&l->belief, library_now_ms(w, k)); /* a call that has ended may have told that all is in doubt */
     library_listen(w, k);
     if (l->wanted >= 0 && !l->belief.call && !l->silent && world_below(w, 8)) /* else it fetches the result later */
         library_hear_result(w, k, belief_lock_result(&l->belief, library_now_ms(w, k)));
-    library_send(w, c);
+    library_send(w, k);
     library_check(w, k);
     library_set_timer(w, k);
     l->turning = false;
@@ -537,7 +552,7 @@ void library_begin(struct world *w, uint32_t k)
     belief_hello(&l->belief, l->name, l->keeps ? KEEP_FIRST_MS + world_below(w, KEEP_MORE_MS) : 0,
                  library_now_ms(w, k));
     l->belief.elsewhere = l->keeps && world_below(w, 2);
-    library_send(w, c);
+    library_send(w, k);
     library_set_timer(w, k);
 }
 
@@ -639,7 +654,7 @@ void library_return(struct world *w, uint32_t k)
     belief_return(&l->belief, l->name, library_now_ms(w, k));
     if ((w->mix.resume || w->mix.several) && w->conf->seed % 8 == 6 && l->wanted >= 0 && !l->belief.call)
         library_cancel(w, k);
-    library_send(w, c);
+    library_send(w, k);
     l->timer_us = 0;
     library_set_timer(w, k);
 }
