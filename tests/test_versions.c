@@ -1,4 +1,4 @@
-/* Two ends of a link that speak different versions of the protocol between members (link.h). With real daemons: versions.sh; in
+/* Two ends of a link that speak different versions of the protocol between members, or have another data directory than before (link.h). With real daemons: versions.sh; in
  * simulated clusters: dibs soak --focus versions. */
 #include "test.h"
 
@@ -184,10 +184,44 @@ static void a_version_that_is_not_negotiated_is_refused_with_its_number(void **s
     link_free(&b);
 }
 
+/* The data directory of bee is lost. Its next process has the same incarnation, because it begins in the same second, and has sent no letters. Both
+ * sides are told the remedy, whichever of them speaks first. */
+static void a_member_without_its_data_directory_is_told_what_to_do_by_either_side(void **state)
+{
+    static const char remedy[] = "the data directory of bee is not the one it had; remove bee and add it anew";
+
+    (void)state;
+    for (int ant_speaks_first = 0; ant_speaks_first < 2; ant_speaks_first++) {
+        struct link_self ant = self_of("ant", OURS), bee = self_of("bee", OURS);
+        struct link a, b;
+
+        bee.disk = 7;
+        link_init(&a, &ant, "bee");
+        link_init(&b, &bee, "ant");
+        link_expect(&b, 1);
+        meet(&a, &b);
+        memset(link_send(&b, 4), 0, 4);
+        assert_int_equal(carry(&b, &a), 1);
+        link_free(&b);
+        bee.disk = 8;
+        a.peer_disk = 7;
+        link_init(&b, &bee, "ant");
+        link_connected(&a);
+        link_connected(&b);
+        carry(ant_speaks_first ? &a : &b, ant_speaks_first ? &b : &a);
+        carry(ant_speaks_first ? &b : &a, ant_speaks_first ? &a : &b);
+        assert_non_null(strstr(a.reason, remedy));
+        assert_non_null(strstr(b.reason, remedy));
+        link_free(&a);
+        link_free(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_uses_the_newest_version_that_both_sides_speak),
+        cmocka_unit_test(a_member_without_its_data_directory_is_told_what_to_do_by_either_side),
         cmocka_unit_test(members_two_versions_apart_refuse_each_other_and_say_what_to_do),
         cmocka_unit_test(a_new_incarnation_may_speak_another_version),
         cmocka_unit_test(a_note_that_the_peer_does_not_know_is_not_sent),

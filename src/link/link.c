@@ -248,7 +248,7 @@ static bool link_may_have(const struct link *k, const struct link_hello *h)
 {
     if (h->incarnation > k->peer_incarnation)
         return link_peer_has(k, h) == 0;
-    return link_peer_has(k, h) >= k->acked && link_peer_has(k, h) <= k->made;
+    return link_peer_has(k, h) >= k->acked;
 }
 
 /* The newest version that both sides speak; 0: there is none. */
@@ -279,6 +279,12 @@ static void link_explain_versions(const struct link *k, const struct link_hello 
             k->self->name, self, k->peer, peer, older + 1);
 }
 
+static void link_explain_disk(const char *member, char *buf, size_t size)
+{
+    snprintf(buf, size, "the data directory of %.63s is not the one it had; remove %.63s and add it anew", member,
+             member);
+}
+
 /* May a peer have a configuration with this digest? */
 static bool link_fits(const struct link_self *self, uint64_t digest)
 {
@@ -305,12 +311,13 @@ static const char *link_check_hello(const struct link *k, const struct link_hell
         snprintf(buf, size, "%.63s and %.63s belong to different clusters, founded with different lists of members",
                  self, k->peer);
     else if (k->peer_disk && h->disk != k->peer_disk)
-        snprintf(buf, size, "the data directory of %.63s is not the one it had; remove %.63s and add it anew", k->peer,
-                 k->peer);
+        link_explain_disk(k->peer, buf, size);
     else if (h->incarnation == 0 || h->incarnation < k->peer_incarnation)
         snprintf(buf, size, "a newer incarnation of %s is running", k->peer);
+    else if (link_peer_has(k, h) > k->made) /* from another process that began in the same second */
+        link_explain_disk(self, buf, size);
     else if (!link_may_have(k, h))
-        snprintf(buf, size, "%s has letters that %s never sent", k->peer, self);
+        snprintf(buf, size, "%s has forgotten letters, or has letters from before it began", k->peer);
     else
         return NULL;
     link_make_printable(buf);
