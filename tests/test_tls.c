@@ -4,7 +4,46 @@
 
 #include "tls/tls.h"
 
+#include <dlfcn.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+/* OpenSSL's allocations. The one with the number `famine` fails; 0: none does. */
+static size_t allocations, famine;
+
+static void *tls_malloc(size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return ++allocations == famine ? NULL : malloc(size);
+}
+
+static void *tls_realloc(void *block, size_t size, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    return ++allocations == famine ? NULL : realloc(block, size);
+}
+
+static void tls_release(void *block, const char *file, int line)
+{
+    (void)file;
+    (void)line;
+    free(block);
+}
+
+/* OpenSSL takes other functions only before its first allocation. */
+static bool watch_allocations(void)
+{
+    void *library = dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL);
+    int (*set)(void *(*)(size_t, const char *, int), void *(*)(void *, size_t, const char *, int),
+               void (*)(void *, const char *, int)) = NULL;
+
+    if (library)
+        *(void **)&set = dlsym(library, "CRYPTO_set_mem_functions");
+    return set && set(tls_malloc, tls_realloc, tls_release) == 1;
+}
 
 static struct tls_keys *keys_of(const char *identity, const struct key *key)
 {
@@ -288,6 +327,52 @@ static void a_conversation_cannot_be_replayed(void **state)
     tls_keys_free(keys);
 }
 
+/* A client's connection to a daemon, while one allocation of OpenSSL fails. Returns false if it was not made; then there may be no connection, and
+ * neither side knows the other. */
+static bool connects_in_famine(struct tls_keys *client, struct tls_keys *daemon)
+{
+    uint8_t heard[64];
+    size_t len;
+    bool knows;
+    struct tls *a, *b;
+
+    allocations = 0;
+    a = tls_call(client, NULL);
+    b = tls_answer(daemon);
+    if (a && b)
+        talk(a, b);
+    knows = a && b && tls_is_up(a) && tls_is_up(b);
+    if (knows && tls_write(a, (const uint8_t *)"hello", 5)) {
+        talk(a, b);
+        len = tls_read(b, heard, sizeof heard);
+        assert_true((len == 5 && memcmp(heard, "hello", 5) == 0) || tls_is_over(a) || tls_is_over(b));
+    }
+    assert_true(!b || !tls_is_up(b) || tls_proved(b) == 0);
+    tls_free(a);
+    tls_free(b);
+    return knows;
+}
+
+/* Every allocation fails once: the process goes on, as a daemon has other clients. */
+static void without_memory_a_connection_fails_and_nothing_else(void **state)
+{
+    struct key key;
+    struct tls_keys *client, *daemon;
+
+    (void)state;
+    assert_true(key_make(&key));
+    client = proof_of(&key, KEY_CLIENTS, KEY_DAEMONS, KEY_DAEMONS);
+    daemon = proof_of(&key, KEY_DAEMONS, KEY_CLIENTS, KEY_OPERATORS);
+    assert_true(connects_in_famine(client, daemon));
+    assert_true(allocations > 100);
+    for (famine = 1; allocations >= famine || famine == 1; famine++)
+        connects_in_famine(client, daemon);
+    famine = 0;
+    assert_true(connects_in_famine(client, daemon));
+    tls_keys_free(client);
+    tls_keys_free(daemon);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -299,7 +384,11 @@ int main(void)
         cmocka_unit_test(a_changed_byte_ends_it),
         cmocka_unit_test(a_changed_message_is_not_delivered),
         cmocka_unit_test(a_conversation_cannot_be_replayed),
+        cmocka_unit_test(without_memory_a_connection_fails_and_nothing_else),
     };
+
+    if (!watch_allocations())
+        return 1;
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -209,7 +209,8 @@ static bool tls_set_up(struct tls_keys *keys)
 {
     SSL_CTX *context = keys->context;
 
-    SSL_CTX_set_app_data(context, keys);
+    if (!SSL_CTX_set_app_data(context, keys))
+        return false;
     SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     SSL_CTX_set_mode(context, SSL_MODE_RELEASE_BUFFERS);
@@ -280,14 +281,14 @@ static struct tls *tls_open(struct tls_keys *keys)
     struct tls *t = calloc(1, sizeof *t);
     BIO *bio = t ? buffers_bio(&t->buffers) : NULL;
 
-    if (bio && (t->ssl = SSL_new(keys->context))) {
+    if (bio && (t->ssl = SSL_new(keys->context)) && SSL_set_app_data(t->ssl, t)) {
         t->keys = keys;
         keys->users++;
         t->proved = -1;
-        SSL_set_app_data(t->ssl, t);
         SSL_set_bio(t->ssl, bio, bio);
         return t;
     }
+    SSL_free(t ? t->ssl : NULL);
     BIO_free(bio);
     free(t);
     return NULL;
