@@ -100,6 +100,15 @@ DIBS_KEY=$dir/key "$dir/short" "127.0.0.1:$base" >"$dir/out"
 tell $? "the same over TLS"
 rm -f "$dir/out"
 
+# The program has allocation functions of its own, and so do sanitizers. OpenSSL has test_tls.
+for keep in 0 60000; do
+    # shellcheck disable=SC2046 # words
+    [ "$MODE" != release ] || { ${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -o "$dir/famine" tests/library_famine.c \
+        $(pkg-config --cflags --libs dibs) && "$dir/famine" "$dir/solo" $keep >"$dir/out"; }
+    tell $? "a program without memory is told so: it waits for nothing, and the daemon hears no part of a request (keep_ms $keep)"
+    rm -f "$dir/out"
+done
+
 begin_loop() { # NAME: an example with its input in our hands
     mkfifo "$dir/$1.in"
     "$dir/loop" "$1" <"$dir/$1.in" >"$dir/$1.out" &

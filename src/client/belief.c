@@ -242,6 +242,8 @@ void belief_clock(struct belief *b, uint64_t now_ms)
 {
     static const char silent[] = "the daemon does not vouch for its locks any more";
 
+    if (b->out_of_memory)
+        belief_end(b, "out of memory");
     if (b->gone || belief_clock_keep(b, now_ms))
         return;
     belief_weigh_grant(b, now_ms);
@@ -251,8 +253,6 @@ void belief_clock(struct belief *b, uint64_t now_ms)
         belief_give_up(b, silent, now_ms);
     else if (b->call && !belief_is_answered(b) && now_ms >= b->patience_ms)
         belief_give_up(b, "the daemon does not answer", now_ms);
-    else if (b->out_of_memory)
-        belief_end(b, "out of memory");
     else if (belief_is_active(b) && now_ms >= b->confirm_ms)
         belief_ask_confirm(b, now_ms);
 }
@@ -268,6 +268,8 @@ uint64_t belief_due_ms(const struct belief *b)
 
     if (b->gone)
         return due_ms;
+    if (b->out_of_memory)
+        return 0;
     if (b->phase != BELIEF_UP)
         return belief_due_keep_ms(b);
     if (belief_is_active(b) && !b->asked_ms)

@@ -88,7 +88,7 @@ struct belief_bytes {
 /* All zeroes: a connection that has just been made. */
 struct belief {
     bool gone;                /* the connection has ended */
-    bool out_of_memory;       /* a request could not be stored: the connection must end */
+    bool out_of_memory;       /* a request could not be stored: nothing more is sent, and the connection must end */
     char message[512];        /* see dibs_message */
     char result_message[512]; /* the message about `result`, if the program fetches it later; or empty */
     char end_reason[300];     /* why the connection has ended */

@@ -46,7 +46,7 @@ void belief_received(struct belief *b, size_t len)
 
 const char *belief_output(const struct belief *b, size_t *len)
 {
-    *len = b->out.end - b->out.start;
+    *len = b->out_of_memory ? 0 : b->out.end - b->out.start; /* a part of a request would be read as another request */
     return b->out.at ? b->out.at + b->out.start : NULL;
 }
 
