@@ -100,6 +100,13 @@ DIBS_KEY=$dir/key "$dir/short" "127.0.0.1:$base" >"$dir/out"
 tell $? "the same over TLS"
 rm -f "$dir/out"
 
+# It takes a few seconds to give up a host that does not answer; the system takes minutes.
+# shellcheck disable=SC2046,SC2086 # words
+${CC:-cc} -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/signals" tests/library_signals.c \
+    $(pkg-config --cflags --libs dibs) && timeout 60 "$dir/signals" "$dir/solo" >"$dir/out"
+tell $? "a program whose timer interrupts its calls locks and unlocks, and gives up a host that does not answer"
+rm -f "$dir/out"
+
 # The program has allocation functions of its own, and so do sanitizers. OpenSSL has test_tls.
 for keep in 0 60000; do
     # shellcheck disable=SC2046 # words

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { CONNECT_MS = 5000, CROWD_MS = 10, MEMORY_MS = 1 };
@@ -42,15 +43,27 @@ int place_result(int fd)
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0 ? errno : error;
 }
 
-/* Waits until the connection is made. Returns 0, or an error of the system. */
+static uint64_t place_now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/* Waits until the connection is made. Returns 0, or an error of the system. Signals of the program, such as those of a timer, make the wait neither
+ * longer nor shorter. */
 static int place_wait(int fd)
 {
     struct pollfd polled = {.fd = fd, .events = POLLOUT};
+    const uint64_t until_ms = place_now_ms() + CONNECT_MS;
+    uint64_t now_ms;
     int ready;
 
-    do
-        ready = poll(&polled, 1, CONNECT_MS);
-    while (ready < 0 && errno == EINTR);
+    do {
+        now_ms = place_now_ms();
+        ready = poll(&polled, 1, now_ms < until_ms ? (int)(until_ms - now_ms) : 0);
+    } while (ready < 0 && errno == EINTR);
     return ready == 0 ? ETIMEDOUT : ready < 0 ? errno : place_result(fd);
 }
 
@@ -58,11 +71,14 @@ static int place_wait(int fd)
  * room for another one: EAGAIN. It lasts for a moment, unless the daemon is stopped. */
 static int place_join(int fd, const struct sockaddr *address, socklen_t len, int patience_ms)
 {
+    uint64_t until_ms = 0;
+
     while (connect(fd, address, len) < 0) {
-        if (errno != EAGAIN || patience_ms <= 0)
+        if (errno != EAGAIN || patience_ms <= 0 || (until_ms && place_now_ms() >= until_ms))
             return errno;
+        if (!until_ms)
+            until_ms = place_now_ms() + (uint64_t)patience_ms;
         poll(NULL, 0, CROWD_MS);
-        patience_ms -= CROWD_MS;
     }
     return 0;
 }
