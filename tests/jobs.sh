@@ -269,6 +269,29 @@ else
     tell 0 "no name server answers # SKIP sanitizers come first"
 fi
 
+# ---- The command cannot begin, as its file is on a network that does not answer: the guard reads nothing meanwhile.
+if [ "${MODE:-release}" = release ]; then
+    ${CC:-cc} -O1 -D_GNU_SOURCE -shared -fPIC -o "$dir/slow_exec.so" tests/slow_exec.c
+    : >"$dir/slow-exec"
+    LD_PRELOAD="$dir/slow_exec.so" SLOW_EXEC="$dir/slow-exec" "$DIBS" lock slow --verbose --socket "$dir/ant" --keep 8 -- true 2>"$dir/slow.out" &
+    echo $! >"$dir/slow.job"
+    started="$started $!"
+    until_true is_held slow bee
+    sleep 6 # the guard is told something every half second, or when something happens, and there is room for a few words
+    end TERM ant
+    start ant
+    until_true grep -q "is held again" "$dir/slow.out"
+    kill -TERM "$(cat "$dir/slow.job")"
+    until_true sh -c "! grep -qs '^State:.[RSDT]' /proc/$(cat "$dir/slow.job")/status" || kill -KILL "$(cat "$dir/slow.job")"
+    wait "$(cat "$dir/slow.job")"
+    [ $? = 143 ] && "$DIBS" lock slow --wait 20 --socket "$dir/bee" -- true
+    tell $? "a command cannot begin, and its daemon is restarted: dibs goes on with the new connection, and a signal ends it"
+    rm "$dir/slow-exec"
+    until_true are_ready ant bee cat
+else
+    tell 0 "a command that cannot begin # SKIP sanitizers come first"
+fi
+
 # ---- The daemon of a lock with a TTL is killed, and nobody renews the lock.
 ticks renewed --socket "$dir/ant" --ttl 8s
 end KILL ant

@@ -211,8 +211,9 @@ static void guard_reap(struct job *j)
     }
 }
 
-/* A descriptor goes to the guard. */
-static void guard_give(int alive, int fd)
+/* A descriptor goes to the guard. Returns false if there is no room for it now: the guard does not read before the command has begun (job_exec), and
+ * the file of the command may be on a network that does not answer. */
+static bool guard_give(int alive, int fd)
 {
     struct job_word word = {.what = KEEPER_CONNECTION};
     struct iovec one = {&word, sizeof word};
@@ -224,8 +225,7 @@ static void guard_give(int alive, int fd)
         .msg_iov = &one, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
 
     memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
-    while (fd >= 0 && sendmsg(alive, &message, MSG_NOSIGNAL) < 0 && errno == EINTR)
-        continue;
+    return sendmsg(alive, &message, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0;
 }
 
 /* The keeper holds the lock, or has to end the tree: so the tree goes on if it was stopped. */
@@ -480,7 +480,7 @@ static void job_is_in_doubt(void *user, int in_doubt, const char *why)
 }
 
 /* When the library has made a new connection, the guard gets it as well, so that its end is not the end of the session while
- * the guard lives. */
+ * the guard lives. If it cannot be given now, the next turn tries again. */
 static void job_share_connection(struct job *j)
 {
     int fd = dibs_fd(j->run->daemon);
@@ -488,9 +488,8 @@ static void job_share_connection(struct job *j)
 
     if (fd < 0 || fstat(fd, &socket) != 0 || socket.st_ino == j->connection)
         return;
-    if (j->connection)
-        guard_give(j->alive, fd);
-    j->connection = socket.st_ino;
+    if (!j->connection || guard_give(j->alive, fd))
+        j->connection = socket.st_ino;
 }
 
 static void job_renew(struct job *j)
