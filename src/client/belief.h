@@ -26,7 +26,7 @@
  * Validity. The daemon's reply to CONFIRM is the number of milliseconds for which it vouches for all locks of the
  * connection, counted from the moment in which the library sent the question (invariant I20). One CONFIRM is under way
  * at a time, so that a reply is never counted from a later question. The next one is sent when a third of the validity
- * has passed. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while the
+ * has passed, or of the keep time if that is shorter. When the validity has passed and no newer reply has come, the locks are lost. No CONFIRM is sent while the
  * connection holds no lock and waits for none. A grant that comes while no validity is known is not told to the program
  * before a CONFIRM has been answered.
  *

@@ -9,6 +9,13 @@
 
 static const char belief_stranger[] = "this is not a daemon of dibs, or not one of this version";
 
+/* How long after this question to ask the next one, if the daemon vouches for `ms`: a third of that or, of a kept session, of the keep time if that is
+ * shorter. The keep time counts from the question, too: else a connection that breaks could end the session at once. */
+static uint64_t belief_confirm_after_ms(const struct belief *b, uint64_t ms)
+{
+    return (*b->session && b->keep_ms < ms ? b->keep_ms : ms) / 3;
+}
+
 static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
 {
     bool vouches = r->type == DIBS_NUMBER && r->number;
@@ -16,7 +23,7 @@ static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, ui
 
     if (vouches || !*b->session) /* an earlier validity of a kept session stays true */
         b->vouched_ms = vouches ? b->asked_ms + r->number : 0;
-    b->confirm_ms = b->asked_ms + (vouches ? r->number / 3 : BELIEF_AGAIN_MS);
+    b->confirm_ms = b->asked_ms + (vouches ? belief_confirm_after_ms(b, r->number) : BELIEF_AGAIN_MS);
     if (vouches) {
         b->kept_ms = b->asked_ms + b->keep_ms;
         /* The program may have been stopped meanwhile; or it waits for the next answer, and no timer ends what this one says. */
