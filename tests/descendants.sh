@@ -225,6 +225,12 @@ if unshare --pid --fork true 2>"$dir/out"; then
     unshare --pid --fork --mount-proc "$DIBS" lock numbers -- sh -c 'exit 7' 2>"$dir/err"
     [ $? = 7 ]
     tell $? "but with that of its own"
+    unshare --pid --fork --mount-proc "$DIBS" lock numbers --socket "$dir/none" --wait 60 -- true 2>"$dir/err" &
+    outer=$!
+    until_true sh -c "kill -TERM \$(tr -d ' ' </proc/$outer/task/$outer/children); sleep 0.05; ! grep -qs '^State:.[RSDT]' /proc/$outer/status"
+    wait $outer
+    [ $? = 143 ]
+    tell $? "a signal ends the first process of a PID namespace, too, while it waits for a daemon"
 else
     tell 0 "no command is run if /proc is that of another PID namespace # SKIP there are no namespaces for us: $(head -n 1 "$dir/out")"
 fi

@@ -290,9 +290,15 @@ static void wait_go_elsewhere(struct lock_run *run)
     run->place.address = places = next;
 }
 
-/* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us. The system does
- * not drop a signal that is blocked, although the caller ignores it (nohup): so dibs looks which these are. Returns false, after a line on stderr, if
- * signals cannot be watched: dibs would hear neither them nor the end of the command. */
+static void wait_end(int number)
+{
+    _exit(LOCK_SIGNAL + number);
+}
+
+/* When signals are watched, they are an event like others. While nothing but a connection is made, they just end us: the first process of a PID
+ * namespace, as in a container, needs handlers for that, since the system drops its signals otherwise. The system does not drop a signal that is
+ * blocked, although the caller ignores it (nohup): so dibs looks which these are. Returns false, after a line on stderr, if signals cannot be watched:
+ * dibs would hear neither them nor the end of the command. */
 static bool wait_begin(struct wait *w)
 {
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
@@ -311,6 +317,8 @@ static bool wait_begin(struct wait *w)
         sigaddset(&run->watched, numbers[k]);
         if (sigaction(numbers[k], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
             sigaddset(&run->ignored, numbers[k]);
+        else if (getpid() == 1 && numbers[k] != SIGTSTP && numbers[k] != SIGCHLD)
+            signal(numbers[k], wait_end);
     }
     sigprocmask(SIG_BLOCK, NULL, &run->before);
     run->signals = signalfd(-1, &run->watched, SFD_CLOEXEC | SFD_NONBLOCK);
