@@ -235,6 +235,35 @@ wait "$(cat "$dir/rested.job")"
 [ $? = 113 ]
 tell $? "and when dibs goes on, the lock is lost, and the command is ended"
 
+# ---- dibs is stopped by a terminal and loses its lock. Another process continues what the command has started, in a session of its own.
+cat >"$dir/woken.py" <<'END'
+import os, sys, time
+if os.getpid() != os.getsid(0):
+    os.setsid()
+with open(sys.argv[1] + ".ticks", "ab", 0) as ticks, open(sys.argv[1] + ".pid", "w") as pid:
+    print(os.getpid(), file=pid, flush=True)
+    while True:
+        ticks.write(b"\n")
+        time.sleep(0.05)
+END
+start ant
+until_true are_ready ant bee cat
+# shellcheck disable=SC2016 # expanded by the inner shell
+python3 "$dir/apart" "$DIBS" lock woken --socket "$dir/ant" --keep 3 -- sh -c 'python3 "$0.py" "$0" & wait' "$dir/woken" 2>"$dir/woken.out" &
+started="$started $!"
+echo $! >"$dir/woken.job"
+until_true test -s "$dir/woken.ticks"
+kill -TSTP "$(cat "$dir/woken.job")"
+until_true is_stopped woken
+end KILL ant
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock woken --socket "$dir/bee" --wait 60 -- sh -c 'kill -CONT $(cat "$0.pid"); sleep 1; before=$(wc -c <"$0.ticks"); sleep 1; [ $before = $(wc -c <"$0.ticks") ]' "$dir/woken"
+tell $? "dibs was stopped with Ctrl-Z, and its lock is lost: what another process continues is stopped again"
+kill -CONT "$(cat "$dir/woken.job")"
+wait "$(cat "$dir/woken.job")"
+[ $? = 113 ]
+tell $? "and when dibs goes on, all is ended"
+
 # ---- The process that holds the lock waits for a name server, and cannot end the command.
 start ant
 until_true are_ready ant bee cat

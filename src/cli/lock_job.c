@@ -237,7 +237,8 @@ static void guard_hear(struct job *j, const struct job_word *word)
     j->told_ms = word->said_ms;
     if (word->what == KEEPER_HOLDS || word->what == KEEPER_DOUBTS)
         j->safe_ms = word->safe_ms;
-    if (j->frozen && ((word->what == KEEPER_HOLDS && lock_now_ms() < j->safe_ms) || word->what == KEEPER_ENDS)) {
+    if (j->frozen && (((word->what == KEEPER_HOLDS || word->what == KEEPER_DOUBTS) && lock_now_ms() < j->safe_ms) ||
+                      word->what == KEEPER_ENDS)) {
         j->frozen = false;
         j->frozen_ms = 0;
         tree_continue(&j->sweep);
@@ -280,7 +281,8 @@ static int guard_tell_frozen(struct job *j, uint64_t now_ms)
     return -1;
 }
 
-/* Stops the tree if the keeper cannot. Returns for how many milliseconds there is nothing to do; -1: for ever. */
+/* Stops the tree if the keeper cannot; and also if the keeper itself has stopped it (KEEPER_RESTS), since another process may continue a part of it.
+ * Returns for how many milliseconds there is nothing to do; -1: for ever. */
 static int guard_mind(struct job *j)
 {
     uint64_t keep_ms = j->run->place.keep_ms, now_ms = lock_now_ms(), look_ms = j->told_ms + keep_ms / 2;
@@ -290,7 +292,7 @@ static int guard_mind(struct job *j)
         tree_stop_again(&j->sweep);
         return job_earlier(guard_tell_frozen(j, now_ms), now_ms + GUARD_AGAIN_MS);
     }
-    if (!keep_ms || j->told == KEEPER_RESTS || j->told == KEEPER_ENDS)
+    if (!keep_ms || j->told == KEEPER_ENDS)
         return -1;
     if (j->safe_ms < look_ms)
         look_ms = j->safe_ms;
@@ -301,8 +303,8 @@ static int guard_mind(struct job *j)
         return job_earlier(GUARD_LOOK_MS, j->safe_ms);
     j->frozen = true;
     tree_stop(&j->sweep);
-    j->frozen_ms = now_ms;
-    if (stopped) {
+    j->frozen_ms = j->told == KEEPER_RESTS ? 0 : now_ms;
+    if (stopped && j->frozen_ms) {
         lock_say("dibs: the process %d, which holds %s, is stopped; so is its command until the lock is confirmed\n",
                  (int)j->keeper, lock_label(j->run));
         j->frozen_ms = 0;
@@ -638,7 +640,8 @@ static int job_start(struct job *j)
     if (!tree_is_visible())
         return job_cannot_start(
             errno == ENOENT
-                ? "nothing tells which processes it starts; /proc has to be mounted, in the PID namespace of dibs"
+                ? "nothing tells which processes it starts; /proc has to be mounted, in the PID namespace of dibs, "
+                  "and the kernel needs CONFIG_PROC_CHILDREN"
                 : strerror(errno));
     j->keeper = getpid();
     j->told = KEEPER_HOLDS;
