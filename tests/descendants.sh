@@ -134,6 +134,20 @@ wait $wrapper
 [ $? = 7 ] && none_survives told
 tell $? "a signal ends what is waited for"
 
+# The first thread of a process has ended, and another one runs: /proc shows the process as one that has ended.
+echo 'import ctypes, threading, time
+threading.Thread(target=lambda: time.sleep(1000)).start()
+ctypes.CDLL(None).pthread_exit(None)' >"$dir/threads"
+# shellcheck disable=SC2016 # expanded by the inner shell
+"$DIBS" lock threads -- sh -c 'python3 "$0" & until grep -q "^State:.Z" /proc/$!/status; do sleep 0.05; done; exit 7' "$dir/threads" 2>"$dir/err" &
+wrapper=$!
+until_true grep -q 'lock "threads" is held until what it has left running ends: [0-9]* (python3)' "$dir/err"
+tell $? "so is a process whose first thread has ended"
+kill -TERM $wrapper
+wait $wrapper
+[ $? = 7 ] && "$DIBS" try threads -- true
+tell $? "and a signal ends it"
+
 # shellcheck disable=SC2016 # expanded by the inner shell
 "$DIBS" lock torn -- sh -c 'setsid sleep 1000 & kill -TERM $$'
 [ $? = 143 ] && none_survives torn

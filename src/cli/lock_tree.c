@@ -45,11 +45,12 @@ static bool tree_look_hidden(int32_t pid, struct wrap_process *p)
     return kill(pid, 0) < 0 && errno == EPERM;
 }
 
-/* "812 (name) S parent group session .." with the time of its start as the 22nd word. A name may have any characters in
- * it, also parentheses. */
+/* "812 (name) S parent group session .." with the number of its threads as the 20th word, and the time of its start as the 22nd. A name may have any
+ * characters in it, also parentheses. The state is that of the first thread: if that has ended and others run, the process has not ended. */
 static bool tree_look(int32_t pid, struct wrap_process *p)
 {
     char path[40], text[1024], *name, *end;
+    int threads;
     char state;
 
     snprintf(path, sizeof path, "/proc/%d/stat", pid);
@@ -60,8 +61,8 @@ static bool tree_look(int32_t pid, struct wrap_process *p)
     *p = (struct wrap_process){.pid = pid};
     if (!name || !end || end < name ||
         sscanf(end + 1,
-               " %c %" SCNd32 " %" SCNd32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %" SCNu64,
-               &state, &p->parent, &p->group, &p->started) != 4)
+               " %c %" SCNd32 " %" SCNd32 " %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %d %*s %" SCNu64,
+               &state, &p->parent, &p->group, &threads, &p->started) != 5)
         return false;
     *end = '\0';
     snprintf(p->name, sizeof p->name, "%s", name + 1);
@@ -69,7 +70,7 @@ static bool tree_look(int32_t pid, struct wrap_process *p)
         if (!isprint((unsigned char)*c))
             *c = '?';
     p->stopped = state == 'T' || state == 't';
-    p->ended = state == 'Z' || state == 'X';
+    p->ended = (state == 'Z' && threads < 2) || state == 'X';
     return true;
 }
 
