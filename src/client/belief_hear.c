@@ -10,10 +10,13 @@
 static const char belief_stranger[] = "this is not a daemon of dibs, or not one of this version";
 
 /* How long after this question to ask the next one, if the daemon vouches for `ms`: a third of that or, of a kept session, of the keep time if that is
- * shorter. The keep time counts from the question, too: else a connection that breaks could end the session at once. */
+ * shorter. The keep time counts from the question, too: else a connection that breaks could end the session at once. A validity that is about to end is
+ * asked for once in a millisecond. */
 static uint64_t belief_confirm_after_ms(const struct belief *b, uint64_t ms)
 {
-    return (*b->session && b->keep_ms < ms ? b->keep_ms : ms) / 3;
+    uint64_t good_ms = *b->session && b->keep_ms < ms ? b->keep_ms : ms;
+
+    return good_ms < 3 ? 1 : good_ms / 3;
 }
 
 static void belief_hear_confirm(struct belief *b, const struct dibs_reply *r, uint64_t now_ms)
