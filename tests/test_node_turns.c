@@ -416,6 +416,19 @@ static void buffers_that_are_empty_are_freed(void **state)
     assert_in_range(client_memory(user[0].end), 0, 8192);
 }
 
+/* In one packet, a client releases a lock and requests it with the token of a client that polls for it. The member has not looked yet at the grant to
+ * the client that polls. */
+static void a_client_that_polls_asks_once_more_after_a_release_in_the_same_packet(void **state)
+{
+    (void)state;
+    say('a', "LOCK x\n");
+    for (unsigned k = 0; k < 2; k++)
+        assert_string_equal(say('b', "SET x t NX PX 60000\n"), "b: $-1");
+    assert_string_equal(say('a', "UNLOCK x\nSET x t NX PX 60000\n"), "a: +OK $-1");
+    assert_string_equal(say('b', "SET x t NX PX 60000\n"), "b: +OK");
+    assert_string_equal(say('a', "PING\n"), "a: +PONG");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -432,6 +445,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_lock_with_many_holders_is_found_among_the_few_of_a_client, start, stop),
         cmocka_unit_test_setup_teardown(a_loser_is_told_before_a_winner, start, stop),
         cmocka_unit_test_setup_teardown(a_grant_is_told_before_an_answer, start, stop),
+        cmocka_unit_test_setup_teardown(a_client_that_polls_asks_once_more_after_a_release_in_the_same_packet, start,
+                                        stop),
         cmocka_unit_test_setup_teardown(only_grants_and_losses_are_urgent, start, stop),
         cmocka_unit_test_setup_teardown(a_destination_that_is_blocked_gets_no_more, start, stop),
         cmocka_unit_test_setup_teardown(a_client_goes_on_when_its_answers_have_gone_out, start, stop),

@@ -335,6 +335,7 @@ bool keep_holds_back(struct claim *c)
         return false;
     if (c->state == CLAIM_HELD && !c->kept)
         keep_record_claim(c);
+    assert(ring_empty(&c->in_list)); /* locks_next_outcome has taken it out */
     ring_push(&k->pending, &c->in_list);
     keep_count_acks(c->session->node);
     return true;

@@ -142,7 +142,9 @@ struct session *polls_take(struct token_op *op, bool *waits)
     struct token_poll *p = poll_of(op);
     struct session *s = p ? p->claimant : NULL;
 
-    *waits = s && (s->waiting->state != CLAIM_HELD || node_state(node) != NODE_GRANTS);
+    /* If the claim is still in a list, this member has not looked at the grant yet, or takes it away: the client asks again. */
+    *waits =
+        s && (s->waiting->state != CLAIM_HELD || !ring_empty(&s->waiting->in_list) || node_state(node) != NODE_GRANTS);
     if (!s || *waits)
         return NULL;
     s->waiting->ttl_ms = op->wish.ttl_ms;
