@@ -65,6 +65,7 @@ static void lookup_ask(uv_work_t *work)
 static void lookup_tell(struct lookup *l)
 {
     struct serve *s = l->serve;
+    bool newest = s->looked == s->node.rules.version; /* the rights have not changed meanwhile */
     char label[RIGHTS_LABEL_MAX];
 
     for (unsigned k = 0; k < l->count; k++) {
@@ -86,6 +87,8 @@ static void lookup_tell(struct lookup *l)
                        label);
         rules_learn(&s->node, is);
     }
+    if (newest)
+        s->looked = s->node.rules.version; /* what was learnt is no reason to look again */
     free(l);
 }
 
@@ -107,9 +110,9 @@ void serve_look_up_now(struct serve *s)
     struct lookup *l = lookup_new(s, false);
 
     l->work.data = l;
+    s->looked = s->node.rules.version;
     lookup_ask(&l->work);
     lookup_tell(l);
-    s->looked = s->node.rules.version;
 }
 
 void serve_look_up_again(struct serve *s)
