@@ -22,19 +22,20 @@ enum node_login passwords_check(struct passwords *p, const struct rights *t, uin
     const struct rights_login *l = rights_login(t, name, name_len);
     size_t k = l ? (size_t)(l - t->login) : 0;
     uint8_t mac[PASSWORD_MAC];
+    bool has_mac;
 
     if (!p->begun && !(p->begun = password_random(p->key)))
         return NODE_LOGIN_LATER;
-    if (l) {
-        password_mac(p->key, l->hash, password, len, mac);
-        if (p->known[k].set && password_is_same(mac, p->known[k].mac))
-            return NODE_LOGIN_RIGHT;
-    }
+    has_mac = l && password_mac(p->key, l->hash, password, len, mac);
+    if (has_mac && p->known[k].set && password_is_same(mac, p->known[k].mac))
+        return NODE_LOGIN_RIGHT;
     if (!passwords_afford(p, now_ms))
         return NODE_LOGIN_LATER;
     if (!password_is_right(l ? l->hash : NULL, password, len))
         return NODE_LOGIN_WRONG;
-    p->known[k].set = true;
-    memcpy(p->known[k].mac, mac, sizeof mac);
+    if (has_mac) {
+        p->known[k].set = true;
+        memcpy(p->known[k].mac, mac, sizeof mac);
+    }
     return NODE_LOGIN_RIGHT;
 }

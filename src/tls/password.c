@@ -86,19 +86,21 @@ bool password_is_right(const char *hash, const char *password, size_t len)
     return password_derive(password, len, salt, iterations, got) && CRYPTO_memcmp(got, expected, HASH) == 0 && known;
 }
 
-void password_mac(const uint8_t key[PASSWORD_MAC], const char *hash, const char *password, size_t len,
+bool password_mac(const uint8_t key[PASSWORD_MAC], const char *hash, const char *password, size_t len,
                   uint8_t mac[PASSWORD_MAC])
 {
     uint8_t text[PASSWORD_TEXT + 32 + PASSWORD_MAX];
     size_t hash_len = strnlen(hash, PASSWORD_TEXT + 32);
     unsigned mac_len = PASSWORD_MAC;
+    bool good;
 
-    len = len < PASSWORD_MAX ? len : PASSWORD_MAX;
+    if (len > PASSWORD_MAX || !openssl_load())
+        return false;
     memcpy(text, hash, hash_len);
     memcpy(text + hash_len, password, len);
-    if (!openssl_load() || !HMAC(EVP_sha256(), key, PASSWORD_MAC, text, hash_len + len, mac, &mac_len))
-        memset(mac, 0, PASSWORD_MAC);
+    good = HMAC(EVP_sha256(), key, PASSWORD_MAC, text, hash_len + len, mac, &mac_len);
     explicit_bzero(text, sizeof text);
+    return good;
 }
 
 bool password_is_same(const uint8_t a[PASSWORD_MAC], const uint8_t b[PASSWORD_MAC])

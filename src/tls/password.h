@@ -23,9 +23,9 @@ bool password_is_hash(const char *text);
  * a hash (null), which fails. */
 bool password_is_right(const char *hash, const char *password, size_t len);
 /* Computes a code (HMAC-SHA-256) of a hash and a password under a key of the process. By it the process recognises a password that it
- * has checked before, without PBKDF2 and without keeping the password. Two passwords that differ only after PASSWORD_MAX bytes have the
- * same code. */
-void password_mac(const uint8_t key[PASSWORD_MAC], const char *hash, const char *password, size_t len,
+ * has checked before, without PBKDF2 and without keeping the password. Returns false if the password is too long to be right, or there is no memory: then
+ * there is no code. */
+bool password_mac(const uint8_t key[PASSWORD_MAC], const char *hash, const char *password, size_t len,
                   uint8_t mac[PASSWORD_MAC]);
 /* Are two codes equal? Compares them in constant time. */
 bool password_is_same(const uint8_t a[PASSWORD_MAC], const uint8_t b[PASSWORD_MAC]);
