@@ -13,21 +13,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALLOW_FILE_MAX = 1 << 20 };
+enum { ALLOW_FILE_MAX = 1 << 20, ALLOW_ROOM = 1 << 14, ALLOW_ROOM_MAX = 1 << 24 };
 
-int conf_ask_subject(struct rights_subject *s)
+/* Asks once, with this room for the answer: a group takes room for the names of all its members. */
+static int allow_ask(struct rights_subject *s, char *room, size_t size)
 {
-    char room[16384];
     struct passwd user, *found = NULL;
     struct group group, *found_group = NULL;
-    int error = 0;
+    int error;
 
-    if (s->known || (s->kind != RIGHTS_USER && s->kind != RIGHTS_GROUP))
-        return 0;
     if (s->kind == RIGHTS_USER)
-        error = getpwnam_r(s->name, &user, room, sizeof room, &found);
+        error = getpwnam_r(s->name, &user, room, size, &found);
     else
-        error = getgrnam_r(s->name, &group, room, sizeof room, &found_group);
+        error = getgrnam_r(s->name, &group, room, size, &found_group);
     /* These errors also mean that there is no such name: systems differ in what they return then. */
     if (error && error != ENOENT && error != ESRCH && error != EBADF && error != EPERM)
         return error;
@@ -35,6 +33,21 @@ int conf_ask_subject(struct rights_subject *s)
     s->known = found || found_group;
     s->number = found ? found->pw_uid : found_group ? found_group->gr_gid : 0;
     return 0;
+}
+
+int conf_ask_subject(struct rights_subject *s)
+{
+    int error = ERANGE;
+
+    if (s->known || (s->kind != RIGHTS_USER && s->kind != RIGHTS_GROUP))
+        return 0;
+    for (size_t size = ALLOW_ROOM; error == ERANGE && size <= ALLOW_ROOM_MAX; size *= 4) {
+        char *room = malloc(size); /* without it, the daemon goes on: no reserve is used */
+
+        error = room ? allow_ask(s, room, size) : ENOMEM;
+        free(room);
+    }
+    return error;
 }
 
 bool conf_know_subject(struct rights_subject *s)
@@ -45,11 +58,16 @@ bool conf_know_subject(struct rights_subject *s)
 /* The machine has to know a user or a group. Returns false after a mistake. */
 static bool allow_subject(struct conf_draft *d, const struct conf_setting *at, struct rights_subject *s)
 {
-    bool user = s->kind == RIGHTS_USER, known = conf_know_subject(s);
+    const char *what = s->kind == RIGHTS_USER ? "user" : "group";
+    int error = conf_ask_subject(s);
+    bool known = s->known || (s->kind != RIGHTS_USER && s->kind != RIGHTS_GROUP);
 
-    if (!known)
-        conf_mistake(d, at, "there is no %s \"%s\" on this machine; make it, or write its number: %s:1234",
-                     user ? "user" : "group", s->name, user ? "user" : "group");
+    if (error)
+        conf_mistake(d, at, "cannot look up the %s \"%s\": %s; try again, or write its number: %s:1234", what, s->name,
+                     strerror(error), what);
+    else if (!known)
+        conf_mistake(d, at, "there is no %s \"%s\" on this machine; make it, or write its number: %s:1234", what,
+                     s->name, what);
     return known;
 }
 
@@ -115,8 +133,11 @@ static char *allow_read_file(struct conf_draft *d, const char *file)
     }
     if (from)
         fclose(from);
-    if (text)
-        text[len] = '\0';
+    if (text && memchr(text, '\0', len)) { /* what follows would be left out, perhaps all rules */
+        conf_mistake(d, NULL, "this is no text: it has zero bytes");
+        free(text);
+        text = NULL;
+    }
     return text;
 }
 
