@@ -117,12 +117,13 @@ void serve_take_over(struct serve *s, bool alone, uint64_t now_ms)
     fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return;
-    handover_boot(boot);
     wrong = !alone ? "this daemon is a member of a cluster now" : fd < 0 ? strerror(errno) : handover_get(fd, &b);
     if (unlink(path) != 0 && !wrong)
         wrong = "it cannot be removed, and must not be used twice";
-    if (!wrong)
+    if (!wrong) {
+        handover_boot(boot);
         sessions = handover_read(&s->node, boot, now_ms, b.at + b.start, bytes_len(&b), &wrong);
+    }
     if (wrong)
         serve_warn(s, "the kept sessions in %s are lost: %s", path, wrong);
     else
