@@ -35,10 +35,14 @@ static void may_groups(struct may *m)
 static void may_read_who(struct may *m, const char *text)
 {
     char why[RIGHTS_WHY_MAX];
+    int error;
 
     if (!rights_parse_subject(&m->subject, text, strlen(text), why))
         cli_die("%s", why);
-    if (!conf_know_subject(&m->subject))
+    error = conf_ask_subject(&m->subject);
+    if (error)
+        cli_die("cannot look up %s: %s; try again, or write its number", text, strerror(error));
+    if (!m->subject.known && (m->subject.kind == RIGHTS_USER || m->subject.kind == RIGHTS_GROUP))
         cli_die("there is no %s on this machine; write its number", text);
     may_groups(m);
 }

@@ -50,11 +50,6 @@ int conf_ask_subject(struct rights_subject *s)
     return error;
 }
 
-bool conf_know_subject(struct rights_subject *s)
-{
-    return conf_ask_subject(s) == 0 && (s->known || (s->kind != RIGHTS_USER && s->kind != RIGHTS_GROUP));
-}
-
 /* The machine has to know a user or a group. Returns false after a mistake. */
 static bool allow_subject(struct conf_draft *d, const struct conf_setting *at, struct rights_subject *s)
 {

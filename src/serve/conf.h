@@ -174,9 +174,8 @@ void conf_policies(struct conf_draft *d, struct serve_conf *conf);
 void conf_summarize(struct serve_conf *conf);
 /* allow.c: the rules of the draft, as a table that the caller frees. `here`: all users and groups must exist on this machine. */
 struct rights *conf_rights(struct conf_draft *d, bool here);
-/* Gives the subject its number, if it is a user or a group of this machine. Returns false if there is none of that name. conf_ask_subject
- * does the same, and returns 0; or, if the machine could not tell, the error, and does not change the subject. */
-bool conf_know_subject(struct rights_subject *s);
+/* Gives the subject its number, if it is a user or a group of this machine. Returns 0; or, if the machine could not tell, the error, and does not
+ * change the subject. */
 int conf_ask_subject(struct rights_subject *s);
 /* Reads the rules of this file again; may run in a thread of its own. Returns null if there were mistakes, which are then in the draft. The draft
  * is overwritten. */
