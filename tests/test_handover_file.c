@@ -8,6 +8,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 enum { OTHER = 65534, NOW_MS = 1000000 };
@@ -90,8 +91,8 @@ static void say(struct client *c, const char *line)
     }
 }
 
-/* A process ends, of which a client has a kept session and, by it, a lock. */
-static void leave_a_session(void)
+/* A client has a kept session and, by it, a lock. */
+static void keep_a_session(void)
 {
     struct client *c;
 
@@ -100,6 +101,12 @@ static void leave_a_session(void)
     say(c, "HELLO 3\n");
     say(c, "SESSION KEEP 5000\n");
     say(c, "LOCK x\n");
+}
+
+/* A process ends, of which a client has a kept session. */
+static void leave_a_session(void)
+{
+    keep_a_session();
     serve_hand_over(&served);
     end();
 }
@@ -310,6 +317,26 @@ static void a_file_that_cannot_be_written_is_told_with_the_reason(void **state)
     assert_int_equal(lstat(path, &file), -1);
 }
 
+/* As where there is no /proc: the next process could not know whether the machine has been started again since. */
+static void that_the_kernel_does_not_name_the_boot_is_told(void **state)
+{
+    struct rlimit limit, none;
+    struct stat file;
+
+    (void)state;
+    keep_a_session();
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    none = limit;
+    none.rlim_cur = 0;
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0); /* no file can be opened */
+    serve_hand_over(&served);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+    end();
+    assert_true(served_logged("the kernel does not tell which boot of the machine this is"));
+    assert_non_null(strstr(served_said.text, "; the kept sessions (1) are lost"));
+    assert_int_equal(lstat(path, &file), -1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +355,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_a_killed_process_has_left_does_not_stop_the_next_one, setup, teardown),
         cmocka_unit_test_setup_teardown(what_a_link_leads_to_is_not_overwritten, setup, teardown),
         cmocka_unit_test_setup_teardown(a_file_that_cannot_be_written_is_told_with_the_reason, setup, teardown),
+        cmocka_unit_test_setup_teardown(that_the_kernel_does_not_name_the_boot_is_told, setup, teardown),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,21 +58,25 @@ static bool handover_put(const char *path, const struct bytes *b)
 void serve_hand_over(struct serve *s)
 {
     char path[PATH_ROOM], next[PATH_ROOM], boot[HANDOVER_BOOT_MAX + 1];
+    const char *wrong = NULL;
     struct bytes b = {0};
     uint32_t sessions;
 
     handover_boot(boot);
-    sessions = *boot ? handover_write(&s->node, boot, &b) : 0;
+    sessions = handover_write(&s->node, boot, &b);
     if (sessions) {
         handover_path(s, "", path);
         handover_path(s, ".new", next);
         unlink(next); /* left by a process that was killed meanwhile */
-        if (handover_put(next, &b) && rename(next, path) == 0) {
-            serve_log(s, "kept sessions (%" PRIu32 ") wait in %s for its next process", sessions, path);
-        } else {
-            serve_warn(s, "cannot write %s: %s; the kept sessions (%" PRIu32 ") are lost", path, strerror(errno),
-                       sessions);
+        if (!*boot)
+            wrong = "the kernel does not tell which boot of the machine this is (/proc/sys/kernel/random/boot_id)";
+        else if (!handover_put(next, &b) || rename(next, path) != 0)
+            wrong = strerror(errno);
+        if (wrong) {
+            serve_warn(s, "cannot write %s: %s; the kept sessions (%" PRIu32 ") are lost", path, wrong, sessions);
             unlink(next);
+        } else {
+            serve_log(s, "kept sessions (%" PRIu32 ") wait in %s for its next process", sessions, path);
         }
     }
     bytes_free(&b);
