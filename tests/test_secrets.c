@@ -220,8 +220,8 @@ static void keys_that_are_read_again_are_all_there_or_none(void **state)
 
 /* -------------------------------------------------------------------------------------------------------------- doors */
 
-/* Passes bytes from one side to the other. Returns whether there were any. */
-static bool pass(struct tls *from, struct tls *to)
+/* Passes bytes from one side to the other. Returns how many these were. */
+static size_t pass(struct tls *from, struct tls *to)
 {
     uint8_t bytes[ROOM];
     size_t len, all = 0;
@@ -240,7 +240,7 @@ static int meet(struct tls_keys *caller, struct tls_keys *door)
     int proved;
 
     assert_true(a && b);
-    while (pass(a, b) | pass(b, a))
+    while (pass(a, b) + pass(b, a))
         ;
     proved = tls_is_up(a) && tls_is_up(b) && !tls_is_over(a) && !tls_is_over(b) ? tls_proved(b) : REFUSED;
     tls_free(a);
