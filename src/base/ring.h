@@ -3,6 +3,7 @@
 #ifndef DIBS_BASE_RING_H
 #define DIBS_BASE_RING_H
 
+#include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -23,9 +24,10 @@ static inline bool ring_empty(const struct ring *r)
     return r->next == r;
 }
 
-/* Adds `item` at the end. It must be in no ring. */
+/* Adds `item` at the end. It must be in no ring: it is new, all zeroes, or was taken out. */
 static inline void ring_push(struct ring *r, struct ring *item)
 {
+    assert(!item->next || item->next == item);
     item->prev = r->prev;
     item->next = r;
     r->prev->next = item;

@@ -678,7 +678,7 @@ static void tokens_follow_view(struct node *node, enum node_state state)
 static void tokens_try_open(struct node *node)
 {
     struct tokens *t = &node->tokens;
-    struct ring end; /* those behind it have been tried */
+    struct ring end = {0}; /* those behind it have been tried */
     uint32_t left = keep_piece(node);
 
     ring_push(&t->open, &end);
