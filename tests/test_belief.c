@@ -4,23 +4,13 @@
  * What is expected is a line: requests that are sent in brackets (those sent as MEANWHILE begin with ~), the result of the
  * call (".." while it waits), "lost NAME: WHY" for each loss, and "by T" for the next deadline.
  * Invariant: I20. */
-#include "test.h"
-
-#include "client/belief.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-struct step {
-    uint64_t at_ms;
-    const char *act, *expected;
-};
+#include "belief_run.h"
 
 /* What the daemon says. */
 #define VOUCHES(ms) "<>2\r\n$9\r\nmeanwhile\r\n:" #ms "\r\n"
 #define ASIDE(reply) "<>2\r\n$9\r\nmeanwhile\r\n" reply "\r\n"
 #define GRANT(name, fence) "<*2\r\n$1\r\n" #name "\r\n:" #fence "\r\n"
+#define GRANT_BOTH "<*4\r\n$1\r\nx\r\n:7\r\n$1\r\ny\r\n:8\r\n"
 #define LOSS(name, fence) "<>4\r\n$4\r\nlost\r\n$1\r\n" #name "\r\n:" #fence "\r\n$5\r\ntaken\r\n"
 
 /* Connected at 1000, vouched for until 1900. */
@@ -57,7 +47,21 @@ static const struct {
       {1300, "clock", "[~CONFIRM] by 1900"},
       {1350, VOUCHES(900), "by 1600"},
       {1400, "unlock x", "[UNLOCK x 7] .. by 1600"},
-      {1410, "<+OK\r\n", "ok"}}},
+      {1410, "<+OK\r\n", "ok"},
+      {1420, "<+OK\r\n", ""}, /* an answer without a question */
+      {1430, "lock x", "gone"}}},
+    {"a request has the TTL and the priority that the program has chosen",
+     {CONNECTED, {1100, "lease x", "[LOCK x TTL 100 PRIORITY 9] .. by 1300"}}},
+    {"no other client is granted the lock for as long as the daemon vouches for it",
+     {HOLDS_X, {1120, "safe", "780 by 1300"}, {1130, "start_unlock x", "[~UNLOCK x 7] ok"}, {1140, "safe", "0"}}},
+    {"in a kept session, for the keep time, counted from the question that was answered last",
+     {KEPT_X,
+      {1120, "safe", "4880 by 1300"},
+      {1150, "break", "by 1900"},
+      {1900, "safe", "4100 doubt by 6000"},
+      {5999, "safe", "1 by 6000"},
+      {6000, "safe", "0 lost x: the session could not be resumed in time"}}},
+    {"a kept session ends with the last word of its program", {KEPT_X, {1120, "goodbye", "[~SESSION END] by 1300"}}},
     {"validity counts from the question, not from the answer",
      {HOLDS_X,
       {1300, "clock", "[~CONFIRM] by 1900"},
@@ -93,6 +97,12 @@ static const struct {
       {1310, "confirm x", ".. by 1900"},
       {1320, VOUCHES(900), "[~CONFIRM] .. by 2200"},
       {1330, VOUCHES(900), "ok by 1620"}}},
+    {"nor does it end the wait of a program that was stopped: its locks are not lost yet",
+     {HOLDS_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {5000, "confirm x", ".. by 11300"},
+      {5010, VOUCHES(900), "[~CONFIRM] .. by 15010"},
+      {5020, VOUCHES(900), "ok by 5310"}}},
     {"unless the answer is that the locks are lost",
      {HOLDS_X,
       {1300, "clock", "[~CONFIRM] by 1900"},
@@ -124,7 +134,32 @@ static const struct {
       {12500, "clock", "[~UNLOCK x 7]"},
       {12510, "result", "lost"},
       {12520, "fence x", "0"},
-      {12530, "start x", "[~UNLOCK x 7] [LOCK x] ok"}}},
+      {12530, "start x", "[~UNLOCK x 7] [LOCK x] ok"},
+      {12540, GRANT(x, 9), "by 22499"}}},
+    {"a grant that the program has not fetched is not held by it yet",
+     {CONNECTED,
+      {1100, "start x", "[LOCK x] ok by 1300"},
+      {1110, GRANT(x, 7), "by 1300"},
+      {1120, "fence x", "0 by 1300"},
+      {1130, "start_unlock x", "not held by 1300"},
+      {1140, "result", "ok 7 by 1300"},
+      {1150, "fence x", "7 by 1300"}}},
+    {"so it is not told that several locks are in doubt before it has fetched their grant",
+     {KEPT,
+      {1100, "start_both", "[LOCK x AND y] ok by 1300"},
+      {2500, GRANT_BOTH, "[~CONFIRM] by 12500"},
+      {2600, VOUCHES(900), "by 2800"},
+      {2610, "result", "ok 7 by 2800"}}},
+    {"of several locks, one is lost before they are fetched: the others are given back, also if the connection breaks "
+     "then",
+     {KEPT,
+      {1100, "start_both", "[LOCK x AND y] ok by 1300"},
+      {1110, GRANT_BOTH, "by 1300"},
+      {1120, LOSS(x, 7), "[~UNLOCK y 8]"},
+      {1130, "result", "lost"},
+      {1140, "break", ""},
+      {1150, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 11150"},
+      {1160, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\ny\r\n:8\r\n", "[~UNLOCK y 8] [~CONFIRM]"}}},
     {"but not because there was no connection",
      {KEPT,
       {1100, "start x", "[LOCK x] ok by 1300"},
@@ -197,6 +232,10 @@ static const struct {
       {1002, "end", "refused"}}},
     {"an answer without a question ends the connection",
      {HOLDS_X, {1200, "<:1\r\n", "lost x: this is not a daemon of dibs, or not one of this version"}}},
+    {"so does one that is nested too deeply",
+     {HOLDS_X,
+      {1200, "<*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n*1\r\n",
+       "lost x: this is not a daemon of dibs, or not one of this version"}}},
     {"a grant without a fence ends the connection",
      {CONNECTED, {1100, "lock x", "[LOCK x] .. by 1300"}, {1110, GRANT(x, 0), "gone"}}},
     {"a kept session is asked for with the connection",
@@ -211,6 +250,7 @@ static const struct {
       {1201, "fence x", "7 by 1900"},
       {1202, "confirm x", "in doubt by 1900"},
       {1203, "renew x", "in doubt by 1900"},
+      {1204, "start_renew x", "in doubt by 1900"},
       {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
       {1510, "<%0\r\n", "by 1900"},
       {1520, "<*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:7\r\n", "[~CONFIRM] by 1900"},
@@ -278,6 +318,13 @@ static const struct {
       {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
       {1510, "<%0\r\n-NOQUORUM none\r\n", "by 1900"},
       {1600, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"}}},
+    {"so is one that does not admit the connection",
+     {KEPT_X,
+      {1310, "break", "by 1900"},
+      {1500, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1510, "<-BUSY me may have at most 1 connections\r\n", "by 1900"},
+      {1520, "fence x", "7 by 1900"},
+      {1600, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"}}},
     {"a daemon that cannot vouch is asked again, while the members keep the lock",
      {KEPT_X,
       {1300, "clock", "[~CONFIRM] by 1900"},
@@ -286,6 +333,14 @@ static const struct {
       {1510, ASIDE("-NOQUORUM alone"), "by 1700"},
       {1900, "clock", "[~CONFIRM] doubt by 2900"},
       {1910, VOUCHES(900), "no doubt by 2200"}}},
+    {"and a program that asks in doubt is told so",
+     {KEPT_X,
+      {1300, "clock", "[~CONFIRM] by 1900"},
+      {1310, ASIDE("-NOQUORUM alone"), "by 1500"},
+      {1900, "clock", "[~CONFIRM] doubt by 2900"},
+      {1910, ASIDE("-NOQUORUM alone"), "by 2100"},
+      {1920, "confirm x", "[~CONFIRM] .. by 2920"},
+      {1930, ASIDE("-NOQUORUM alone"), "in doubt by 2120"}}},
     {"and left after a second, if there are others",
      {KEPT_X,
       {1200, "elsewhere", "by 1300"},
@@ -302,6 +357,27 @@ static const struct {
       {1900, "clock", "doubt by 2300"},
       {2300, "clock", "by 6000"},
       {2310, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 6000"}}},
+    {"so is one that does not answer a call, though it vouches: the program believes in no lock when it ends the "
+     "connection",
+     {KEPT_X,
+      {1200, "downgrade x", "[DOWNGRADE x 7] .. by 1300"},
+      {1300, "clock", "[~CONFIRM] .. by 1900"},
+      {1310, VOUCHES(4000), ".. by 2633"},
+      {4000, "clock", "[~CONFIRM] .. by 5300"},
+      {4010, VOUCHES(4000), ".. by 5333"},
+      {7900, "clock", "[~CONFIRM] .. by 8000"},
+      {7910, VOUCHES(4000), ".. by 9233"},
+      {11200, "clock", "in doubt by 11200"},
+      {11201, "fence x", "0 doubt by 12900"}}},
+    {"or does not answer a question, though it has vouched for a long time",
+     {{1000, "keep_long", "[HELLO 3 SETNAME me] [SESSION KEEP 60000] [~CONFIRM] .. by 11000"},
+      {1010, "<%0\r\n$6\r\nsecret\r\n", ".. by 11000"},
+      {1020, VOUCHES(60000), "ok"},
+      {1100, "lock x", "[LOCK x] .. by 21000"},
+      {1110, GRANT(x, 7), "ok 7 by 21000"},
+      {21000, "hold y", "[LOCK y TOKEN t TTL 9 WAIT 60000] [~CONFIRM] .. by 31000"},
+      {31000, "clock", "in doubt by 31000"},
+      {31001, "fence x", "0 doubt by 61000"}}},
     {"a program that was stopped for longer than the keep time asks before it gives its locks up",
      {KEPT_X,
       {20000, "clock", "[~CONFIRM] doubt by 21000"},
@@ -375,6 +451,17 @@ static const struct {
       {2320, ASIDE("+OK"), ".."},
       {2330, VOUCHES(900), ".. by 2610"},
       {2340, GRANT(x, 9), "ok 9 by 2610"}}},
+    {"nor one with the fence that it has got by an upgrade",
+     {KEPT,
+      {1100, "share x", "[LOCK x SHARED] .. by 1300"},
+      {1105, GRANT(x, 7), "ok 7 by 1300"},
+      {1110, "upgrade x", "[UPGRADE x 7] .. by 1300"},
+      {1115, GRANT(x, 9), "ok by 1300"},
+      {1120, "start_unlock x", "[~UNLOCK x 9] ok"},
+      {1130, "lock x", "[LOCK x] .. by 1300"},
+      {1150, "break", ".. by 6150"},
+      {1160, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] .. by 6150"},
+      {1170, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n", "[~UNLOCK x 9] [~CONFIRM] [LOCK x] .."}}},
     {"what is unlocked without a connection is released when there is one",
      {KEPT_X,
       {1200, "break", "by 1900"},
@@ -426,7 +513,11 @@ static const struct {
       {1130, "break", "in doubt by 1900"},
       {1200, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
       {1210, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:7\r\n", "[~CONFIRM] by 1900"},
-      {1220, "fence x", "7 by 1900"}}},
+      {1220, "fence x", "7 by 1900"},
+      {1230, "break", "by 1900"},
+      {1240, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1250, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:9\r\n",
+       "[~UNLOCK x 9] [~CONFIRM] lost x: it was lost while there was no connection"}}},
     {"a larger fence of a lock that was not to be upgraded is not its own",
      {KEPT,
       {1100, "share x", "[LOCK x SHARED] .. by 1300"},
@@ -463,6 +554,33 @@ static const struct {
       {1115, GRANT(y, 8), "ok 8 by 1300"},
       {1116, "again y", "misuse by 1300"},
       {1117, "again_shared y", "ok by 1300"}}},
+    {"it is released as often as it is held",
+     {HOLDS_X,
+      {1111, "again x", "ok by 1300"},
+      {1112, "again x", "ok by 1300"},
+      {1113, "unlock x", "ok by 1300"},
+      {1114, "start_unlock x", "ok by 1300"},
+      {1115, "fence x", "7 by 1300"},
+      {1116, "unlock x", "[UNLOCK x 7] .. by 1300"}}},
+    {"not if the daemon has not vouched for it lately",
+     {HOLDS_X, {5000, "again x", "in doubt lost x: the daemon does not vouch for its locks any more"}}},
+    {"a lock that was lost is requested anew",
+     {HOLDS_X, {1200, LOSS(x, 7), "lost x: taken"}, {1210, "again x", "[~UNLOCK x 7] [LOCK x] .. by 1300"}}},
+    {"a lock that was downgraded is shared from then on",
+     {HOLDS_X,
+      {1110, "downgrade x", "[DOWNGRADE x 7] .. by 1300"},
+      {1120, "<+OK\r\n", "ok by 1300"},
+      {1130, "again x", "misuse by 1300"},
+      {1140, "again_shared x", "ok by 1300"}}},
+    {"also if the connection broke before the answer",
+     {KEPT_X,
+      {1110, "downgrade x", "[DOWNGRADE x 7] .. by 1300"},
+      {1120, "break", "in doubt by 1900"},
+      {1130, "return", "[HELLO 3 SETNAME me] [SESSION RESUME secret] by 1900"},
+      {1140, "<%0\r\n*3\r\n$7\r\nRESUMED\r\n$1\r\nx\r\n:7\r\n", "[~CONFIRM] by 1900"},
+      {1150, VOUCHES(900), "by 1440"},
+      {1160, "again x", "misuse by 1440"},
+      {1170, "again_shared x", "ok by 1440"}}},
     {"a group is not another group, and two slots are not three",
      {CONNECTED,
       {1100, "red x", "[LOCK x GROUP red] .. by 1300"},
@@ -536,193 +654,6 @@ static const struct {
       {1110, "unlock x", "misuse by 1300"},
       {1110, "start_unlock x", "[~UNLOCK x 7] ok by 1300"}}},
 };
-
-enum { LINE = 1024 };
-
-static const char *const run_codes[] = {"ok",        "timeout", "lost",   "gone",      "not held", "wrong kind",
-                                        "no quorum", "refused", "misuse", "no memory", "in doubt", "deadlock"};
-
-struct run {
-    struct belief b;
-    char said[LINE], lost[LINE];
-};
-
-static void run_add(char line[LINE], const char *word)
-{
-    size_t len = strlen(line);
-
-    snprintf(line + len, LINE - len, "%s%s", len && *word ? " " : "", word);
-}
-
-/* A call. DIBS_WAITING: there is no result yet, or there will not be one. */
-static int run_call(struct run *r, const struct step *s)
-{
-    const char *space = strchr(s->act, ' '), *name = space ? space + 1 : "";
-    size_t len = space ? (size_t)(space - s->act) : strlen(s->act);
-    const struct dibs_wish none = {0}, brief = {.wait_ms = 500};
-    int code = DIBS_WAITING;
-
-#define IS(text) (len == strlen(text) && memcmp(s->act, text, len) == 0)
-    if (IS("hello"))
-        belief_hello(&r->b, "me", 0, s->at_ms);
-    else if (IS("keep"))
-        belief_hello(&r->b, "me", 5000, s->at_ms);
-    else if (IS("break"))
-        belief_break(&r->b, "broken", s->at_ms);
-    else if (IS("elsewhere"))
-        r->b.elsewhere = true;
-    else if (IS("return"))
-        belief_return(&r->b, "me", s->at_ms);
-    else if (IS("lock") || IS("wait"))
-        code = belief_lock(&r->b, name, IS("wait") ? &brief : &none, true, s->at_ms);
-    else if (IS("hold"))
-        code =
-            belief_ask(&r->b, (const char *[]){"LOCK", name, "TOKEN", "t", "TTL", "9", "WAIT", "60000"}, 8, s->at_ms);
-    else if (IS("share"))
-        code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_SHARED}, true, s->at_ms);
-    else if (IS("red"))
-        code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_GROUP, .group = "red"}, true, s->at_ms);
-    else if (IS("again") || IS("again_shared"))
-        code = belief_lock(&r->b, name,
-                           &(struct dibs_wish){.mode = IS("again") ? DIBS_EXCLUSIVE : DIBS_SHARED, .reentrant = true},
-                           true, s->at_ms);
-    else if (IS("again_red") || IS("again_blue"))
-        code = belief_lock(
-            &r->b, name,
-            &(struct dibs_wish){.mode = DIBS_GROUP, .group = IS("again_red") ? "red" : "blue", .reentrant = true}, true,
-            s->at_ms);
-    else if (IS("slot") || IS("again_2_slots") || IS("again_3_slots"))
-        code = belief_lock(
-            &r->b, name,
-            &(struct dibs_wish){.mode = DIBS_SLOTS, .slots = IS("again_3_slots") ? 3 : 2, .reentrant = !IS("slot")},
-            true, s->at_ms);
-    else if (IS("start"))
-        code = belief_lock(&r->b, name, &none, false, s->at_ms);
-    else if (IS("start_share"))
-        code = belief_lock(&r->b, name, &(struct dibs_wish){.mode = DIBS_SHARED}, false, s->at_ms);
-    else if (IS("cancel"))
-        code = belief_cancel(&r->b);
-    else if (IS("result"))
-        code = belief_lock_result(&r->b, s->at_ms);
-    else if (IS("unlock"))
-        code = belief_unlock(&r->b, name, s->at_ms);
-    else if (IS("start_unlock"))
-        code = belief_start_unlock(&r->b, name);
-    else if (IS("renew"))
-        code = belief_renew(&r->b, name, 100, s->at_ms);
-    else if (IS("start_renew"))
-        code = belief_start_renew(&r->b, name, 100);
-    else if (IS("upgrade"))
-        code = belief_upgrade(&r->b, name, 0, s->at_ms);
-    else if (IS("try_upgrade"))
-        code = belief_upgrade(&r->b, name, DIBS_NO_WAIT, s->at_ms);
-    else if (IS("downgrade"))
-        code = belief_downgrade(&r->b, name, s->at_ms);
-    else if (IS("confirm"))
-        code = belief_confirm(&r->b, name, s->at_ms);
-    else if (IS("fence"))
-        code = (int)belief_fence(&r->b, name, s->at_ms);
-    else if (IS("end"))
-        belief_end(&r->b, "ended");
-    else if (!IS("clock"))
-        fail_msg("%s", s->act);
-#undef IS
-    return code;
-}
-
-/* The requests that are to be sent, as words in brackets. */
-static void run_sent(struct run *r)
-{
-    size_t len;
-    const char *bytes = belief_output(&r->b, &len);
-    char *copy = strndup(len ? bytes : "", len), *at = copy, word[256];
-
-    belief_sent(&r->b, len);
-    while (*at == '*') {
-        unsigned long count = strtoul(at + 1, &at, 10);
-
-        *word = 0;
-        for (at += 2; count > 0; count--) {
-            unsigned long size = strtoul(at + 1, &at, 10);
-            bool aside = size == 9 && memcmp(at + 2, "MEANWHILE", 9) == 0;
-
-            snprintf(word + strlen(word), sizeof word - strlen(word), "%s%.*s%s", *word ? "" : "[",
-                     aside ? 1 : (int)size, aside ? "~" : at + 2,
-                     aside       ? ""
-                     : count > 1 ? " "
-                                 : "]");
-            at += 2 + size + 2;
-        }
-        run_add(r->said, word);
-    }
-    free(copy);
-}
-
-static void run_hear(struct run *r, const struct step *s)
-{
-    struct belief_news news;
-    char word[400];
-
-    while (belief_next(&r->b, &news, s->at_ms)) {
-        if (news.type == BELIEF_DOUBT && news.in_doubt)
-            assert_true(*news.why); /* people read it */
-        if (news.type == BELIEF_DOUBT)
-            snprintf(word, sizeof word, "%s", news.in_doubt ? "doubt" : "no doubt");
-        else
-            snprintf(word, sizeof word, "lost %s: %s", news.name, news.why);
-        run_add(r->lost, word);
-    }
-}
-
-/* Bytes of the daemon come in pieces: all at once, or one by one. */
-static void run_feed(struct run *r, const struct step *s, size_t piece)
-{
-    const char *bytes = s->act + 1;
-
-    for (size_t len = strlen(bytes), some; len > 0; len -= some, bytes += some) {
-        size_t room;
-        char *at = belief_room(&r->b, &room);
-
-        some = len < piece ? len : piece;
-        memcpy(at, bytes, some);
-        belief_received(&r->b, some);
-        run_hear(r, s);
-    }
-}
-
-static void run_step(struct run *r, const struct step *s, size_t piece)
-{
-    char word[64] = "";
-    int code = DIBS_WAITING;
-    bool grant;
-
-    *r->said = *r->lost = 0;
-    if (*s->act == '<')
-        run_feed(r, s, piece);
-    else
-        code = run_call(r, s);
-    belief_clock(&r->b, s->at_ms);
-    run_hear(r, s);
-    run_sent(r);
-    grant = r->b.call == BELIEF_LOCK || strcmp(s->act, "result") == 0;
-    if (r->b.call)
-        code = belief_answer(&r->b);
-    if (r->b.call)
-        snprintf(word, sizeof word, "..");
-    else if (strncmp(s->act, "fence", 5) == 0)
-        snprintf(word, sizeof word, "%d", code);
-    else if (code == DIBS_OK && grant)
-        snprintf(word, sizeof word, "ok %llu", (unsigned long long)r->b.fence);
-    else if (code == DIBS_WAITING && grant)
-        snprintf(word, sizeof word, "waiting");
-    else if (code != DIBS_WAITING)
-        snprintf(word, sizeof word, "%s", run_codes[-code]);
-    run_add(r->said, word);
-    run_add(r->said, r->lost);
-    snprintf(word, sizeof word, "by %llu", (unsigned long long)belief_due_ms(&r->b));
-    if (belief_due_ms(&r->b) != UINT64_MAX)
-        run_add(r->said, word);
-}
 
 static void run_cases(size_t piece)
 {
