@@ -6,8 +6,11 @@
  * the lock is lost, signals come, and the keeper and the guard are killed. The *tree* is the command and all processes that it has started,
  * directly or not. The checker sees all processes at every moment. It checks
  *   - that the lock is not released while a process of the tree runs (W1; W3 for a process that has inherited the connection);
- *   - that no process of the tree that can be killed runs for long after the lock was lost (W2);
+ *   - that no process of the tree that can be killed runs for long after the tree is to be ended: the lock was lost (W2), the keeper or the guard
+ *     was killed (W3), or the command has ended and the rest is not to go on (W4);
+ *   - that no process of the tree is ended before, or killed before the grace is over;
  *   - that no other process gets a signal (W5);
+ *   - that the keeper lets go soon when nothing of the tree is left, or when the command has ended and the rest is to be left alone (W1);
  *   - that all of these processes end. */
 #include "world.h"
 
@@ -57,10 +60,16 @@ struct wrapper {
     int32_t group;
     struct soak_process process[PROCESSES];
     struct soak_holder keeper, guard;
-    bool lost, released, command_ended, news, killed_both, let_go;
+    bool lost, released, command_ended, command_killed, news, killed_one, killed_both, let_go;
+    bool told; /* a signal has told the keeper to end */
     int signal;
     uint64_t lost_ms, signal_ms, keeper_dies_ms, guard_dies_ms, quiet_ms; /* when it happens */
     uint64_t foreign_ms;                                                  /* when a process of another user ran last */
+    uint64_t ran_ms;   /* when a process of the tree was there last */
+    uint64_t ended_ms; /* when the command has ended */
+    uint64_t
+        due_ms; /* when the tree must have got SIGTERM, or SIGKILL if the keeper or the guard was killed; 0: it may go on */
+    uint64_t grace_ends_ms; /* when what has got SIGTERM may be killed; 0: nothing has */
     enum wrap_background background;
 };
 
@@ -84,11 +93,21 @@ static bool wrapper_runs(const struct soak_process *p)
 
 /* ------------------------------------------------------------------------------------------------------------ checker */
 
-/* The lock is lost: must this process have ended by now? A process of another user can start new ones as long as it
- * runs, and these have time until the next sweep. */
+/* Is the tree to be ended (W2, W3, W4)? */
+static bool wrapper_must_end(const struct wrapper *r)
+{
+    bool rest = r->command_ended && r->background != WRAP_LEAVE;
+
+    return r->lost || r->killed_one || (r->told && (rest || r->keeper.wrap.yields)) ||
+           (rest && (r->background == WRAP_END || r->command_killed));
+}
+
+/* Must this process have ended by now? A process of another user can start new ones as long as it runs, and these have time until the next
+ * sweep. */
 static bool wrapper_is_late(const struct wrapper *r, const struct soak_process *p)
 {
-    return r->lost && !p->foreign && r->now_ms > r->lost_ms + r->keeper.wrap.grace_ms + LATE_MS &&
+    return r->due_ms && !p->foreign && !r->killed_both &&
+           r->now_ms > r->due_ms + (r->killed_one ? 0 : r->keeper.wrap.grace_ms) + LATE_MS &&
            (r->now_ms > r->foreign_ms + LATE_MS || r->now_ms > p->born_ms + LATE_MS);
 }
 
@@ -97,10 +116,14 @@ static void wrapper_check(struct wrapper *r)
 {
     bool open = r->keeper.pid || r->guard.pid;
 
+    if (!r->due_ms && wrapper_must_end(r))
+        r->due_ms = r->now_ms;
     for (unsigned k = 0; k < PROCESSES; k++) {
         open |= wrapper_runs(&r->process[k]) && r->process[k].tree && r->process[k].connected;
         if (wrapper_runs(&r->process[k]) && r->process[k].foreign)
             r->foreign_ms = r->now_ms;
+        if (wrapper_runs(&r->process[k]) && r->process[k].tree)
+            r->ran_ms = r->now_ms;
     }
     r->released |= r->let_go || !open;
     for (unsigned k = 0; k < PROCESSES; k++) {
@@ -112,8 +135,14 @@ static void wrapper_check(struct wrapper *r)
         if (r->released)
             world_fail(r->w, "the lock is released, and process %d that its command has started runs", p->is.pid);
         if (wrapper_is_late(r, p))
-            world_fail(r->w, "the lock is lost, and process %d that its command has started runs on", p->is.pid);
+            world_fail(r->w, "%s, and process %d that its command has started runs on",
+                       r->lost ? "the lock is lost" : "the command's processes are to end", p->is.pid);
     }
+    if (r->keeper.pid && r->now_ms > r->ran_ms + LATE_MS)
+        world_fail(r->w, "nothing runs that the command has started, and dibs lock keeps the lock");
+    if (r->keeper.pid && r->background == WRAP_LEAVE && r->command_ended && !wrapper_must_end(r) &&
+        r->now_ms > r->ended_ms + LATE_MS)
+        world_fail(r->w, "the command has ended, and dibs lock waits for what it was to leave alone");
 }
 
 /* ---------------------------------------------------------------------------------------------------------- processes */
@@ -156,7 +185,11 @@ static void wrapper_exit(struct wrapper *r, struct soak_process *p)
     struct soak_process *parent;
 
     p->is.ended = true;
-    r->command_ended |= pid == r->command;
+    if (pid == r->command) {
+        r->command_ended = true;
+        r->command_killed = p->killed;
+        r->ended_ms = r->now_ms;
+    }
     if (pid == r->keeper.pid)
         r->keeper.pid = 0;
     if (pid == r->guard.pid)
@@ -200,18 +233,23 @@ static void wrapper_term(struct wrapper *r, struct soak_process *p)
     p->ends_ms = r->now_ms + wrapper_below(r, 50); /* it handles the signal, and then ends */
 }
 
-/* Sends a signal. Returns false if the system does not allow it. */
-static bool wrapper_send(struct wrapper *r, struct soak_process *p, int signal)
+/* Sends a signal. Returns false if the system does not allow it. passed: the keeper passes it on to the command. */
+static bool wrapper_send(struct wrapper *r, struct soak_process *p, int signal, bool passed)
 {
     if (!p->tree)
         world_fail(r->w, "process %d, which has nothing to do with the command, gets signal %d", p->is.pid, signal);
+    if (!passed && !wrapper_must_end(r))
+        world_fail(r->w, "process %d, which may go on, gets signal %d", p->is.pid, signal);
+    if ((signal == SIGSTOP || signal == SIGKILL) && !r->killed_one &&
+        (!r->grace_ends_ms || r->now_ms < r->grace_ends_ms))
+        world_fail(r->w, "process %d gets signal %d before the grace is over", p->is.pid, signal);
     if (p->foreign)
         return false;
     if (signal == SIGKILL)
         wrapper_kill(r, p);
     else if (signal == SIGSTOP)
         p->is.stopped = true;
-    else if (signal == SIGTERM || signal == SIGINT)
+    else if (signal == SIGTERM || signal == SIGINT || signal == SIGQUIT || signal == SIGHUP)
         wrapper_term(r, p);
     else if (signal == SIGCONT) {
         p->is.stopped = false;
@@ -265,7 +303,7 @@ static void wrapper_show_children(struct wrapper *r, struct soak_holder *h, cons
             continue;
         wrapper_stir(r);
         p = wrapper_find(r, was.pid);
-        if (p && p->is.started == was.started && !p->is.ended && !wrapper_send(r, p, h->sweep.signal))
+        if (p && p->is.started == was.started && !p->is.ended && !wrapper_send(r, p, h->sweep.signal, h->sweep.group))
             wrap_refuse(&h->sweep, was.pid);
     }
 }
@@ -294,7 +332,7 @@ static void wrapper_sweep(struct wrapper *r, struct soak_holder *h)
 /* ---------------------------------------------------------------------------------------------- the guard and the keeper */
 
 /* Reaps children that have ended. Returns true if any are left. */
-static bool wrapper_reap(struct wrapper *r, const struct soak_holder *h, bool *command_killed)
+static bool wrapper_reap(struct wrapper *r, const struct soak_holder *h)
 {
     bool left = false;
 
@@ -304,10 +342,8 @@ static bool wrapper_reap(struct wrapper *r, const struct soak_holder *h, bool *c
         if (!p->is.pid || p->is.parent != h->pid)
             continue;
         left |= !p->is.ended;
-        if (p->is.ended && p->is.pid == r->command) {
-            *command_killed = p->killed;
+        if (p->is.ended && p->is.pid == r->command)
             r->command = 0;
-        }
         if (p->is.ended)
             p->is.pid = 0;
     }
@@ -317,7 +353,7 @@ static bool wrapper_reap(struct wrapper *r, const struct soak_holder *h, bool *c
 static void wrapper_guard(struct wrapper *r)
 {
     struct soak_holder *h = &r->guard;
-    bool killed = false, left = wrapper_reap(r, h, &killed);
+    bool left = wrapper_reap(r, h);
 
     if (!r->keeper.pid && !r->let_go)
         wrap_step(&h->wrap, WRAP_PARTNER_DIED, 0, r->now_ms);
@@ -340,6 +376,7 @@ static void wrapper_keeper_does(struct wrapper *r, enum wrap_event event, int si
         wrapper_pass(r, &r->keeper, signal, r->group);
         break;
     case WRAP_TERM:
+        r->grace_ends_ms = r->now_ms + r->keeper.wrap.grace_ms;
         wrapper_pass(r, &r->keeper, SIGTERM, 0);
         wrapper_pass(r, &r->keeper, SIGCONT, 0);
         break;
@@ -351,7 +388,7 @@ static void wrapper_keeper_does(struct wrapper *r, enum wrap_event event, int si
 static void wrapper_keeper(struct wrapper *r)
 {
     struct soak_holder *h = &r->keeper;
-    bool killed = false, left = wrapper_reap(r, h, &killed);
+    bool left = wrapper_reap(r, h);
 
     if (h->sweep.spare && !r->guard.pid) {
         h->sweep.spare = 0;
@@ -361,13 +398,15 @@ static void wrapper_keeper(struct wrapper *r)
     if (!left)
         wrapper_keeper_does(r, WRAP_EMPTY, 0);
     else if (r->news || !r->guard.pid)
-        wrapper_keeper_does(r, killed ? WRAP_COMMAND_KILLED : WRAP_COMMAND_ENDED, 0);
+        wrapper_keeper_does(r, r->command_killed ? WRAP_COMMAND_KILLED : WRAP_COMMAND_ENDED, 0);
     if (!r->lost && r->now_ms >= r->lost_ms) {
         r->lost = true;
         r->lost_ms = r->now_ms;
         wrapper_keeper_does(r, WRAP_LOST, 0);
     }
     if (r->signal && r->now_ms >= r->signal_ms) {
+        /* The command may outlive its terminal. */
+        r->told = r->signal != SIGHUP || h->wrap.yields || h->wrap.state != WRAP_RUNS;
         wrapper_keeper_does(r, WRAP_SIGNAL, r->signal);
         r->signal = 0;
     }
@@ -402,6 +441,8 @@ static void wrapper_begin(struct wrapper *r)
     keeper->ends_ms = guard->ends_ms = UINT64_MAX;
     command = wrapper_new(r, guard->is.pid, 0);
     command->tree = command->connected = true;
+    command->deaf = wrapper_below(r, 3) == 0;
+    command->killed = wrapper_below(r, 4) == 0; /* it will crash */
     command->restless = 1 + (uint32_t)wrapper_below(r, wrapper_below(r, 4) ? 30 : 300);
     r->command = r->group = command->is.pid;
     for (unsigned k = 0; k < 3; k++) {
@@ -412,7 +453,7 @@ static void wrapper_begin(struct wrapper *r)
     r->quiet_ms = 2000 + wrapper_below(r, 10000); /* from then on no process forks, so that all of them end */
     r->lost_ms = wrapper_draw_ms(r);
     r->signal_ms = wrapper_draw_ms(r);
-    r->signal = wrapper_below(r, 2) ? SIGTERM : SIGINT;
+    r->signal = (const int[]){SIGTERM, SIGINT, SIGQUIT, SIGHUP}[wrapper_below(r, 4)];
     r->keeper_dies_ms = wrapper_draw_ms(r);
     r->guard_dies_ms = wrapper_below(r, 4) ? wrapper_draw_ms(r) : r->keeper_dies_ms;
     world_trace(r->w, "dibs lock, background %d, grace %llu ms: command %d", (int)r->background,
@@ -426,6 +467,8 @@ static void wrapper_murder(struct wrapper *r, const struct soak_holder *h, const
         return;
     world_trace(r->w, "%s is killed", which);
     r->killed_both |= !r->keeper.pid || !r->guard.pid;
+    r->killed_one = true;
+    r->due_ms = r->now_ms;
     if (h == &r->keeper && !r->guard.pid)
         r->lost = false; /* no process is left that could hear of the loss */
     wrapper_exit(r, wrapper_find(r, h->pid));
