@@ -150,6 +150,8 @@ static const struct {
       {2500, GRANT_BOTH, "[~CONFIRM] by 12500"},
       {2600, VOUCHES(900), "by 2800"},
       {2610, "result", "ok 7 by 2800"}}},
+    {"a grant of one lock, or of another one, is none of two locks",
+     {CONNECTED, {1100, "start_both", "[LOCK x AND y] ok by 1300"}, {1110, GRANT(x, 7), ""}, {1120, "result", "gone"}}},
     {"of several locks, one is lost before they are fetched: the others are given back, also if the connection breaks "
      "then",
      {KEPT,

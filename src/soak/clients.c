@@ -514,7 +514,7 @@ void clients_act(struct world *w, uint32_t k)
 {
     struct soak_client *c = &w->client[k];
 
-    if (c->waits || (c->conn < 0 && w->calm))
+    if (c->waits || (c->conn < 0 && w->calm) || (c->conn < 0 && library_acts_away(w, k)))
         return;
     if (c->conn < 0 && (relays_serve(w, k) ? relays_can_connect(w, k) : w->machine[c->machine].runs))
         clients_connect(w, k);

@@ -22,12 +22,12 @@
  *   - The library does what is due.
  *   - A daemon that no longer knows a lock has said so before.
  *   - Before the keep time is over, libdibs does not give up a lock that the members keep for the program.
+ *   - Its daemon holds the lock for the program in the mode and with the TTL that the program has asked for.
  *   - While libdibs says that a lock of the program, which is in doubt, is safe (belief_safe_ms), no other client that cannot share the lock
  *     believes in it (beliefs.c). */
-#include "world.h"
+#include "library.h"
 
 #include "base/memory.h"
-#include "client/belief.h"
 #include "core/alg.h"
 
 #include <stdlib.h>
@@ -35,34 +35,12 @@
 enum { LIBRARY_MIXED = 3 }; /* these locks are requested in any order, if the mix says so */
 enum { LATER_US = 50000, CLOCK_BEGIN_MS = 1000, KEEP_FIRST_MS = 1000, KEEP_MORE_MS = 4000, SENDS_MAX = 200 };
 
-struct soak_library {
-    struct belief belief;
-    bool silent;
-    bool turning;      /* the program is in the midst of something */
-    bool listening;    /* the library has something to tell, and the program is about to hear it */
-    bool was_away;     /* when the program called, something that the library had to do was overdue */
-    bool keeps;        /* its session is kept */
-    bool doubts;       /* it was told that its locks are in doubt */
-    bool yields;       /* it was the victim of a deadlock, and releases all that it holds */
-    char id[33];       /* of its session, as the daemon has told it; or "" */
-    bool lost_before;  /* when the program asked for a confirmation, its daemon no longer held the lock for it */
-    bool unlocks;      /* the program waits for the end of an unlock, and was not told that the lock is lost */
-    char name[24];     /* the name by which its daemon knows it */
-    int wanted, about; /* the lock that the program requests; the one that it unlocks, renews or confirms; or -1 */
-    unsigned wants;    /* if it requests a lock: the set of all locks that it requests at once */
-    struct soak_use asks[SOAK_NAMES]; /* how it requests them */
-    char value[SOAK_NAMES][SOAK_VALUE_MAX];
-    struct soak_use use[SOAK_NAMES]; /* what the program was told to hold */
-    uint64_t timer_us;               /* when the next timer is set for, or 0 */
-    uint64_t second, sends;          /* how often libdibs has sent something in this second */
-};
-
 static uint64_t library_clock_ms(const struct soak_client *c, uint64_t at_us)
 {
     return CLOCK_BEGIN_MS + (c->slow ? at_us * 19 / 20 : at_us) / 1000;
 }
 
-static uint64_t library_now_ms(const struct world *w, uint32_t k)
+uint64_t library_now_ms(const struct world *w, uint32_t k)
 {
     return library_clock_ms(&w->client[k], w->now_us);
 }
@@ -199,6 +177,8 @@ static void library_check_mode(struct world *w, uint32_t k, int name)
     if (claim && (claim->mode != use->mode || claim->slots != use->slots))
         world_fail(w, "client %u holds %s by libdibs in a mode in which its daemon does not hold it for it", k,
                    clients_names[name]);
+    if (claim && (claim->ttl_ms != 0) != (use->lapses_us != UINT64_MAX))
+        world_fail(w, "client %u holds %s by libdibs, and its daemon does not know the TTL", k, clients_names[name]);
 }
 
 /* The library tells the program that one lock or several are granted, or why not. */
@@ -273,6 +253,7 @@ static void library_hear_answer(struct world *w, uint32_t k)
                     clients_names[l->about], dibs_text(code));
         l->yields = code == DIBS_DEADLOCK;
         l->use[l->about].holds &= code != DIBS_LOST;
+        l->again[l->about] = l->use[l->about].holds ? l->again[l->about] : 0;
         if (code == DIBS_REFUSED && !strstr(l->belief.message, "being downgraded") &&
             !strstr(l->belief.message, "does not have the right") &&
             !strstr(l->belief.message, "is waiting to be sent"))
@@ -283,7 +264,9 @@ static void library_hear_answer(struct world *w, uint32_t k)
     if (code == DIBS_LOST &&
         ((call == BELIEF_UNLOCK && l->unlocks) || (call == BELIEF_RENEW && l->use[l->about].holds)))
         world_fail(w, "client %u has lost %s, and libdibs has not told so", k, clients_names[l->about]);
-    if (call == BELIEF_CONFIRM && code == DIBS_OK && (!l->use[l->about].holds || l->lost_before))
+    if (call == BELIEF_CONFIRM && code == DIBS_OK &&
+        (!l->use[l->about].holds || l->lost_before ||
+         !belief_fence(&l->belief, clients_names[l->about], library_now_ms(w, k))))
         world_fail(w, "client %u has lost %s, and libdibs confirms it", k, clients_names[l->about]);
     dibs_free(l->belief.answer);
     l->belief.answer = NULL;
@@ -306,6 +289,7 @@ static void library_hear_loss(struct world *w, uint32_t k, const struct belief_n
             if (!(l->use[name].holds || unlocks) || l->use[name].fence != news->fence)
                 world_fail(w, "client %u is told by libdibs that it has lost %s, and did not hold it", k, news->name);
             l->use[name].holds = false;
+            l->again[name] = 0;
             l->unlocks &= !unlocks;
             if (x && x->end && !x->severed)
                 rolling_check_loss(w, c->machine, news->name);
@@ -354,6 +338,15 @@ static void library_check(struct world *w, uint32_t k)
             world_fail(w, "the validity of %s of client %u has passed, and libdibs has not told so",
                        clients_names[name], k);
     }
+    for (int name = 0; name < SOAK_NAMES; name++) {
+        const struct conn_lock *lock = held_find(&l->belief.held, clients_names[name]);
+
+        if (!l->use[name].holds && l->wants >> name & 1 && belief_fence(&l->belief, clients_names[name], now_ms))
+            world_fail(w, "client %u is told the fence of %s, and has not fetched the grant", k, clients_names[name]);
+        if (lock && l->use[name].holds && l->use[name].mode != LOCK_ALONE && lock->mode == DIBS_EXCLUSIVE &&
+            !l->use[name].slots && !l->belief.call)
+            world_fail(w, "client %u shares %s, and libdibs takes it for exclusive", k, clients_names[name]);
+    }
     if (l->belief.gone && (l->belief.call || (l->wanted >= 0 && l->belief.result == DIBS_WAITING)))
         world_fail(w, "the connection of client %u has ended, and a call of libdibs has no result", k);
     if (strstr(l->belief.end_reason, "not a daemon of dibs"))
@@ -397,6 +390,8 @@ static void library_send(struct world *w, uint32_t k)
     size_t len, some;
     const char *bytes = belief_output(b, &len);
 
+    if (len && c->conn < 0)
+        world_fail(w, "libdibs has something to say for client %u, which has no connection", k);
     if (len == 0 || c->conn < 0)
         return;
     library_count_send(w, k);
@@ -617,6 +612,7 @@ static void library_lock(struct world *w, uint32_t k)
         else if (w->mix.disorder)
             break;
     }
+    wish.reentrant = nested_is_chosen(w); /* a lock that it has lost, and has not released, is requested anew */
     if (world_below(w, 3) == 0)
         wish.wait_ms = world_below(w, 2) ? 1 + world_below(w, 2000) : DIBS_NO_WAIT;
     if (world_below(w, 8) == 0 && !w->conf->rolling)
@@ -664,6 +660,8 @@ static void library_unlock(struct world *w, uint32_t k, int name)
 {
     struct soak_library *l = w->client[k].library;
 
+    if (nested_library_release(w, k, name))
+        return;
     world_trace(w, "client %u releases %s by libdibs", k, clients_names[name]);
     l->about = name;
     l->unlocks = l->wanted < 0 && world_below(w, 2);
@@ -700,7 +698,7 @@ static void library_use_lock(struct world *w, uint32_t k, int name)
     uint64_t now_ms = library_now_ms(w, k), ttl_ms = 100 + world_below(w, 3000);
 
     l->about = name;
-    if (library_change(w, k, name))
+    if (library_change(w, k, name) || nested_library_ask(w, k, name))
         return;
     switch (world_below(w, 5)) {
     case 0:
@@ -767,6 +765,25 @@ void library_act(struct world *w, uint32_t k)
     library_read(w, k);
     l->turning = false;
     library_turn(w, k);
+}
+
+/* If the mix says so, a program whose connection has ended goes on with its work for a while before it connects again. */
+bool library_acts_away(struct world *w, uint32_t k)
+{
+    struct soak_library *l = w->client[k].library;
+
+    if (!l || !library_is_away(&w->client[k]) || !nested_is_chosen(w) || w->calm || world_below(w, 3) == 0)
+        return false;
+    clients_plan(w, k, world_below(w, 400));
+    if (l->belief.call)
+        return true;
+    l->turning = true;
+    if (l->wanted >= 0)
+        library_hear_result(w, k, belief_lock_result(&l->belief, library_now_ms(w, k)));
+    library_choose(w, k);
+    l->turning = false;
+    library_turn(w, k);
+    return true;
 }
 
 bool library_is_at_rest(const struct soak_client *c)

@@ -661,6 +661,10 @@ void nested_ask(struct world *w, struct soak_client *c);
 /* Does the client still await the answer to that request? Until then it does not know whether it was granted a lock that it does not want. */
 bool nested_is_open(const struct soak_client *c);
 void nested_hear(struct world *w, uint32_t k, const struct soak_awaited *a, const struct soak_reply *r);
+/* Programs that use libdibs do so, too, in this seed. The others: has the program held the lock, or released it, once more? */
+bool nested_is_chosen(const struct world *w);
+bool nested_library_ask(struct world *w, uint32_t k, int name);
+bool nested_library_release(struct world *w, uint32_t k, int name);
 
 /* ---- tokens.c: clients whose locks are owned by tokens */
 void tokens_begin(struct world *w, uint32_t c);
@@ -696,6 +700,8 @@ void library_stay_away(struct world *w, uint32_t c);
 /* The client has a connection again. */
 void library_return(struct world *w, uint32_t c);
 void library_act(struct world *w, uint32_t c);
+/* Has the program done something without a connection? */
+bool library_acts_away(struct world *w, uint32_t c);
 /* Bytes have arrived; the library's timer is due; the connection has ended. */
 void library_hear(struct world *w, uint32_t c);
 void library_timer(struct world *w, uint32_t c);
