@@ -165,6 +165,43 @@ static void when_much_waits_channels_take_turns(void **state)
     assert_ptr_equal(mux_ready(&agent), b);
 }
 
+/* A channel that waits for its turn, or for credit, is closed: it has no turn any more. */
+static void a_channel_that_is_closed_has_no_turn(void **state)
+{
+    static const uint8_t much[MUX_WINDOW];
+    struct mux_channel *a, *b, *c, *there_a = opened(&a);
+
+    (void)state;
+    opened(&b);
+    opened(&c);
+    fill(&agent, &member, a);
+    assert_int_equal(mux_send(&agent, a, much, 1), 0);
+    mux_close(&agent, a, MUX_LEFT);
+    mux_took(&member, there_a, MUX_WINDOW / 4); /* the member has not heard of that yet */
+    carry(&member, &agent);
+    assert_int_equal(next(&agent).type, MUX_NOTHING);
+    assert_null(mux_ready(&agent));
+    assert_int_equal(mux_send(&agent, b, much, sizeof much), sizeof much);
+    assert_int_equal(mux_send(&agent, c, much, 1), 0);
+    mux_close(&agent, c, MUX_LEFT);
+    carry(&agent, &member);
+    assert_null(mux_ready(&agent));
+}
+
+static void what_comes_behind_the_end_of_a_channel_is_an_error(void **state)
+{
+    static const uint8_t end[] = {3, 0, 0, 1, 0, 0, 0, 0, MUX_LEFT}, bytes[] = {2, 0, 0, 1, 0, 0, 0, 0, 'x'};
+    struct mux_channel *a;
+
+    (void)state;
+    opened(&a);
+    mux_input(&member, end, sizeof end);
+    assert_int_equal(next(&member).type, MUX_CLOSED);
+    mux_input(&member, bytes, sizeof bytes);
+    assert_int_equal(next(&member).type, MUX_WRONG);
+    assert_string_equal(member.wrong, "a frame for a channel that is not open");
+}
+
 static void a_number_is_used_again_when_both_have_closed_it(void **state)
 {
     struct mux_channel *a, *b, *there = opened(&a), *c;
@@ -375,6 +412,25 @@ static void an_agent_calls_one_place_after_the_other(void **state)
     assert_int_equal(agent_act(&a, 2102), AGENT_WAITS);
     assert_int_equal(agent_due_ms(&a), 2102 + AGENT_PAUSE_MS);
     assert_int_equal(a.pause_ms, 2 * AGENT_PAUSE_MS);
+    for (unsigned k = 0; k < 3; k++) { /* the next round */
+        assert_int_equal(agent_act(&a, 3000), AGENT_DIALS);
+        agent_lost(&a, 3000);
+    }
+    assert_int_equal(agent_due_ms(&a), 3000 + 2 * AGENT_PAUSE_MS);
+}
+
+/* It accepts the agent, and ends the connection at once. */
+static void a_member_that_does_not_keep_an_agent_is_a_failure(void **state)
+{
+    struct agent a;
+
+    (void)state;
+    agent_init(&a, 1, 0, 0);
+    assert_int_equal(agent_act(&a, 5000), AGENT_DIALS);
+    agent_is_up(&a, 5000);
+    assert_int_equal(agent_act(&a, 5001), AGENT_WAITS); /* it has heard the answer */
+    agent_lost(&a, 5000 + AGENT_STAY_MS - 1);
+    assert_int_equal(agent_due_ms(&a), 5000 + AGENT_STAY_MS - 1 + AGENT_PAUSE_MS);
 }
 
 static void a_member_that_is_lost_is_replaced_at_once(void **state)
@@ -409,9 +465,10 @@ static void a_silent_member_is_given_up(void **state)
     agent_act(&a, 0);
     agent_is_up(&a, 0);
     assert_int_equal(agent_act(&a, AGENT_PING_MS), AGENT_PINGS);
-    agent_heard(&a, AGENT_PING_MS);
-    assert_int_not_equal(passes(&a, AGENT_PING_MS, AGENT_PING_MS + AGENT_SILENCE_MS - 100), AGENT_PARTS);
-    assert_int_equal(agent_act(&a, AGENT_PING_MS + AGENT_SILENCE_MS), AGENT_PARTS);
+    agent_heard(&a, AGENT_PING_MS + 100);
+    assert_int_not_equal(passes(&a, AGENT_PING_MS + 100, AGENT_PING_MS + AGENT_SILENCE_MS), AGENT_PARTS);
+    assert_int_equal(agent_due_ms(&a), AGENT_PING_MS + 100 + AGENT_SILENCE_MS);
+    assert_int_equal(agent_act(&a, AGENT_PING_MS + 100 + AGENT_SILENCE_MS), AGENT_PARTS);
 }
 
 static void an_agent_that_was_stopped_listens_first(void **state)
@@ -477,6 +534,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(one_that_does_not_read_stops_only_its_own_channel, setup, teardown),
         cmocka_unit_test_setup_teardown(bytes_without_credit_are_an_error, setup, teardown),
         cmocka_unit_test_setup_teardown(when_much_waits_channels_take_turns, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_channel_that_is_closed_has_no_turn, setup, teardown),
+        cmocka_unit_test_setup_teardown(what_comes_behind_the_end_of_a_channel_is_an_error, setup, teardown),
         cmocka_unit_test_setup_teardown(a_number_is_used_again_when_both_have_closed_it, setup, teardown),
         cmocka_unit_test_setup_teardown(the_end_of_a_channel_says_how, setup, teardown),
         cmocka_unit_test_setup_teardown(both_may_close_at_once, setup, teardown),
@@ -488,6 +547,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_member_says_whether_it_grants_locks, setup, teardown),
         cmocka_unit_test(an_agent_calls_one_place_after_the_other),
         cmocka_unit_test(a_member_that_is_lost_is_replaced_at_once),
+        cmocka_unit_test(a_member_that_does_not_keep_an_agent_is_a_failure),
         cmocka_unit_test(a_silent_member_is_given_up),
         cmocka_unit_test(an_agent_that_was_stopped_listens_first),
         cmocka_unit_test(a_member_without_a_majority_is_left_for_another),
