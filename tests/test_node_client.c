@@ -21,88 +21,6 @@ static void commands_behind_a_waiting_one_wait(void **state)
     assert_string_equal(say('a', "UNLOCK x\n"), "a: +OK\nb: *2 $1 x :102 +PONG +OK *2 $1 x :104");
 }
 
-/* The answer is in the order of the request. All are requested in the order of their names: the second client, which waits for y,
- * holds x already, and has not been told. */
-static void several_locks_are_granted_together(void **state)
-{
-    (void)state;
-    assert_string_equal(say('a', "LOCK z AND y SHARED AND and SLOTS 2 WAIT 50\n"),
-                        "a: *6 $1 z :100 $1 y :100 $3 and :100");
-    assert_string_equal(say('b', "LOCK z AND y SHARED AND x WAIT 50\n"), "");
-    assert_string_equal(say('c', "LOCK x WAIT 0\n"), "c: *-1");
-    assert_string_equal(say('a', "UNLOCK z\n"), "a: +OK\nb: *6 $1 z :102 $1 y :101 $1 x :100");
-    assert_string_equal(say('c', "LOCK x WAIT 0\n"), "c: *-1");
-}
-
-static void several_locks_are_granted_or_none_is(void **state)
-{
-    (void)state;
-    say('a', "LOCK z\n");
-    assert_string_equal(say('b', "LOCK z AND x AND y WAIT 50\n"), "");
-    assert_string_equal(say('c', "LOCK x WAIT 40\n"), "");
-    cluster_pass(&solo, 40);
-    assert_string_equal(settle(), "c: *-1");
-    cluster_pass(&solo, 50);
-    assert_string_equal(settle(), "b: *-1");
-    assert_string_equal(say('c', "LOCK y WAIT 0 AND x\n"), "c: *4 $1 y :102 $1 x :102");
-    assert_string_equal(say('b', "LOCK w AND z SLOTS 3\n"),
-                        "b: -WRONGKIND \"z\" is an exclusive or shared lock; ask for it without SLOTS (--slots)");
-    assert_string_equal(say('a', "LOCK w WAIT 0\n"), "a: *2 $1 w :104");
-}
-
-/* A lock that is granted already is lost, or released, while the client waits for another. */
-static void several_locks_are_lost_before_all_are_granted(void **state)
-{
-    (void)state;
-    say('c', "HELLO 3\n");
-    say('a', "LOCK z\n");
-    assert_string_equal(say('c', "LOCK z AND x\n"), "");
-    user[1].end->session->operates = true;
-    say('b', "FORCE-UNLOCK x\n");
-    assert_non_null(
-        strstr(heard, "c: -LOST \"x\", one of several, was lost before all were granted: it was taken away"));
-    assert_null(strstr(heard, ">4"));
-    assert_string_equal(say('b', "LOCK x\n"), "b: *2 $1 x :102");
-    say('b', "UNLOCK x\n");
-    assert_string_equal(say('c', "LOCK z AND x\n"), "");
-    assert_string_equal(say('c', "MEANWHILE UNLOCK x\n"), "c: >2 $9 meanwhile +OK");
-    assert_string_equal(say('a', "UNLOCK z\n"), "a: +OK\nc: -NOTHELD \"x\", one of several, was released meanwhile");
-    assert_string_equal(say('b', "LOCK x AND z\n"), "b: *4 $1 x :106 $1 z :106");
-}
-
-/* The TTL begins when all are held. */
-static void several_locks_have_one_ttl(void **state)
-{
-    (void)state;
-    say('b', "HELLO 3\n");
-    say('a', "LOCK z\n");
-    assert_string_equal(say('b', "LOCK x AND z TTL 20\n"), "");
-    cluster_pass(&solo, 50);
-    assert_string_equal(say('a', "UNLOCK z\n"), "a: +OK\nb: *4 $1 x :100 $1 z :102");
-    cluster_pass(&solo, 70);
-    assert_string_equal(settle(),
-                        "b: >4 $4 lost $1 x :100 $19 its TTL has run out >4 $4 lost $1 z :102 $19 its TTL has run out");
-}
-
-static void mistakes_with_several_locks_are_named(void **state)
-{
-    char line[400] = "LOCK a0";
-
-    (void)state;
-    assert_string_equal(say('a', "LOCK x AND\n"), "a: -ERR a name must follow AND");
-    assert_string_equal(say('a', "LOCK x AND y AND x\n"), "a: -ERR a name is given twice; LOCK grants each lock once");
-    assert_string_equal(say('a', "LOCK x AND y SHARED SLOTS 2\n"),
-                        "a: -ERR only one of SHARED, GROUP and SLOTS is possible");
-    assert_non_null(strstr(say('a', "LOCK x AND y TOKEN t TTL 5\n"), "a: -ERR usage: LOCK name"));
-    assert_string_equal(say('a', "LOCK AND AND x GROUP and\n"), "a: *4 $3 AND :100 $1 x :100");
-    assert_string_equal(say('a', "LOCK v TOKEN and TTL 5\n"), "a: *2 $1 v :100");
-    for (unsigned k = 1; k <= 32; k++)
-        snprintf(line + strlen(line), sizeof line - strlen(line), " AND a%u", k);
-    strcat(line, "\n");
-    assert_string_equal(say('a', line), "a: -ERR LOCK takes at most 32 names");
-    assert_string_equal(say('a', "LOCK a0 WAIT 0\n"), "a: *2 $2 a0 :100");
-}
-
 /* The connection, and what it holds, stays. */
 static void a_wait_is_cancelled(void **state)
 {
@@ -173,6 +91,11 @@ static void a_confirmation_does_not_pass_over_a_loss(void **state)
     assert_string_equal(settle(), "a: *2 $1 x :102");
     assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
     assert_string_equal(say('a', "CONFIRM z\n"), "a: -NOTHELD this connection does not hold \"z\"");
+    say('b', "FORCE-UNLOCK x\n");
+    assert_string_equal(say('a', "LOCK v AND x\n"), ""); /* it knows of the loss, too */
+    cluster_pass(&solo, 4010);
+    assert_string_equal(settle(), "a: *4 $1 v :102 $1 x :104");
+    assert_string_equal(say('a', "CONFIRM\n"), "a: :3600000");
 }
 
 static void nobody_makes_us_keep_endless_losses(void **state)
@@ -215,7 +138,14 @@ static void a_fence_says_which_lock_is_meant(void **state)
     assert_string_equal(say('a', "UNLOCK x 0\n"), "a: -ERR a fence is a number, as LOCK has told it");
     assert_string_equal(say('a', "CONFIRM x y\n"), "a: -ERR a fence is a number, as LOCK has told it");
     assert_string_equal(say('a', "RENEW x y TTL 5\n"), "a: -ERR a fence is a number, as LOCK has told it");
+    assert_string_equal(say('a', "DOWNGRADE x 100\n"),
+                        "a: -NOTHELD this connection does not hold \"x\" with fence 100");
     assert_string_equal(say('a', "UNLOCK x 102\n"), "a: +OK");
+    /* Nor does it take note of another loss than that of its own lock. */
+    assert_string_equal(say('a', "LOCK x TTL 10\n"), "a: *2 $1 x :104");
+    cluster_pass(&solo, 20);
+    assert_string_equal(say('a', "UNLOCK x 100\n"), "a: -NOTHELD this connection does not hold \"x\" with fence 100");
+    assert_string_equal(say('a', "CONFIRM\n"), "a: -LOST \"x\" (fence 104) is lost: its TTL has run out");
 }
 
 /* A client that has been told that it holds a lock for a while to come may believe so until it has heard that it has lost it. */
@@ -526,6 +456,77 @@ static void some_things_are_done_while_a_lock_waits(void **state)
     assert_string_equal(say('b', "MEANWHILE PING\n"),
                         "b: -ERR MEANWHILE is answered by news, which version 3 of the protocol has: HELLO 3");
     assert_string_equal(say('b', "CONFIRM\n"), "b: :3600000");
+    /* Bytes that are no request are answered in their turn, too. */
+    assert_string_equal(say('a', "UNLOCK x\n"), "a: +OK");
+    assert_string_equal(say('b', "LOCK x\n"), "b: *2 $1 x :104");
+    assert_string_equal(say('a', "LOCK x\n*2\r\n$9\r\nMEANWHILE\r\n:1\r\n"), "");
+    assert_string_equal(say('b', "UNLOCK x\n"), "a: *2 $1 x :106 -ERR a request is an array of strings\nb: +OK");
+}
+
+static uint64_t chance(void *user_data)
+{
+    static uint64_t dice = 1;
+
+    (void)user_data;
+    return test_random(&dice);
+}
+
+/* Requests that were sent before the client knew are not executed. */
+static void a_connection_whose_session_was_resumed_elsewhere_is_heard_no_more(void **state)
+{
+    char resume[80] = "SESSION RESUME ";
+
+    (void)state;
+    node.conf.random = chance;
+    say('a', "HELLO 3\n");
+    say('b', "LOCK x\n");
+    strncat(resume, strchr(say('a', "SESSION KEEP 60000\n"), ' ') + 5, 32); /* "a: $32 .." */
+    strcat(resume, "\n");
+    assert_string_equal(say('a', "LOCK x\nMEANWHILE SESSION KEEP 5000\nPING\nLOCK y\n"),
+                        "a: >2 $9 meanwhile -ERR of SESSION, only END may be said while a command waits");
+    say('c', resume);
+    assert_non_null(strstr(heard, "a: >2 $7 session $"));
+    assert_non_null(strstr(heard, "c: *2 $7 RESUMED *0"));
+    assert_null(strstr(heard, "PONG"));
+    assert_string_equal(say('b', "UNLOCK x\n"), "b: +OK");
+    assert_string_equal(say('b', "LOCK x AND y WAIT 0\n"), "b: *4 $1 x :102 $1 y :102");
+}
+
+static const char *short_of_memory(void *user_data)
+{
+    (void)user_data;
+    return "this member is short of memory";
+}
+
+static void a_member_without_memory_refuses_what_takes_some(void **state)
+{
+    (void)state;
+    say('a', "LOCK x\n");
+    node.conf.is_short = short_of_memory;
+    assert_string_equal(say('a', "LOCK y\nCONFIRM x\nUNLOCK x\n"),
+                        "a: -BUSY this member is short of memory :3600000 +OK");
+}
+
+static void nobody_makes_us_keep_endless_answers(void **state)
+{
+    (void)state;
+    user[0].stuck = true;
+    for (unsigned k = 0; k < 1000; k++)
+        say('a', "COMMAND\n");
+    assert_in_range(bytes_len(&user[0].end->out), CLIENT_OUTPUT_MAX, CLIENT_OUTPUT_MAX + 8192);
+}
+
+/* The words behind these are those of an earlier request. */
+static void scripts_have_all_their_arguments(void **state)
+{
+    static const char wrong[] =
+        "a: -ERR the arguments of this script are a token and, unless it releases, milliseconds";
+
+    (void)state;
+    say('a', "EVALSHA a7aba3bc5d6e99b3003da8b9d80a63b9f4092ecf 1 x t 20000\n");
+    assert_string_equal(say('a', "EVALSHA a7aba3bc5d6e99b3003da8b9d80a63b9f4092ecf 1 x t\n"), wrong);
+    assert_string_equal(say('a', "EVALSHA a7aba3bc5d6e99b3003da8b9d80a63b9f4092ecf 1 x t 0\n"), wrong);
+    assert_string_equal(say('a', "EVALSHA a4e8783852e6b949f9ef3a97212805108459a890 1 x t 20000\n"), wrong);
 }
 
 static void subscribers_hear_what_happens(void **state)
@@ -732,39 +733,11 @@ static void nobody_makes_us_keep_endless_requests(void **state)
     assert_in_range(sent, CLIENT_INPUT_MAX / 4096, CLIENT_INPUT_MAX / 4096 + 2);
 }
 
-static void numbers_are_written_as_digits(void **state)
-{
-    static const struct {
-        uint64_t x;
-        const char *line;
-    } cases[] = {{0, ":0\r\n"},
-                 {9, ":9\r\n"},
-                 {10, ":10\r\n"},
-                 {1794842258052961, ":1794842258052961\r\n"},
-                 {UINT64_MAX, ":18446744073709551615\r\n"}};
-
-    (void)state;
-    for (unsigned k = 0; k < sizeof cases / sizeof cases[0]; k++) {
-        struct bytes b = {0};
-
-        resp_integer(&b, cases[k].x);
-        assert_int_equal(bytes_len(&b), strlen(cases[k].line));
-        assert_memory_equal(b.at + b.start, cases[k].line, bytes_len(&b));
-        bytes_free(&b);
-    }
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(numbers_are_written_as_digits),
         cmocka_unit_test_setup_teardown(a_lock_is_granted_released_and_handed_over, start, stop),
         cmocka_unit_test_setup_teardown(commands_behind_a_waiting_one_wait, start, stop),
-        cmocka_unit_test_setup_teardown(several_locks_are_granted_together, start, stop),
-        cmocka_unit_test_setup_teardown(several_locks_are_granted_or_none_is, start, stop),
-        cmocka_unit_test_setup_teardown(several_locks_are_lost_before_all_are_granted, start, stop),
-        cmocka_unit_test_setup_teardown(several_locks_have_one_ttl, start, stop),
-        cmocka_unit_test_setup_teardown(mistakes_with_several_locks_are_named, start, stop),
         cmocka_unit_test_setup_teardown(a_wait_is_cancelled, start, stop),
         cmocka_unit_test_setup_teardown(a_wait_has_an_end, start, stop),
         cmocka_unit_test_setup_teardown(a_lease_runs_out_and_is_told, start, stop),
@@ -781,6 +754,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(holders_are_shown_and_evicted, start, stop),
         cmocka_unit_test_setup_teardown(a_lock_is_held_again_by_those_who_ask_for_it, start, stop),
         cmocka_unit_test_setup_teardown(some_things_are_done_while_a_lock_waits, start, stop),
+        cmocka_unit_test_setup_teardown(a_connection_whose_session_was_resumed_elsewhere_is_heard_no_more, start, stop),
+        cmocka_unit_test_setup_teardown(a_member_without_memory_refuses_what_takes_some, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_makes_us_keep_endless_answers, start, stop),
+        cmocka_unit_test_setup_teardown(scripts_have_all_their_arguments, start, stop),
         cmocka_unit_test_setup_teardown(values_are_shown_as_plain_text, start, stop),
         cmocka_unit_test_setup_teardown(a_value_may_be_a_word_of_the_command, start, stop),
         cmocka_unit_test_setup_teardown(values_are_bounded, start, stop),

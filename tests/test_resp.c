@@ -131,6 +131,7 @@ static void replies_have_two_versions(void **state)
     resp_array(&to, 0);
     resp_push(&to, 12);
     resp_integer(&to, UINT64_MAX);
+    resp_integer(&to, 1794842258052961);
     resp_signed(&to, 0);
     resp_signed(&to, 7);
     resp_signed(&to, -2);
@@ -141,7 +142,7 @@ static void replies_have_two_versions(void **state)
     memcpy(bytes_add(&to, 1), "", 1);
     assert_string_equal((const char *)to.at + to.start, ":1\r\n:0\r\n*-1\r\n$-1\r\n*4\r\n"
                                                         "#t\r\n#f\r\n_\r\n_\r\n%2\r\n"
-                                                        "*0\r\n>12\r\n:18446744073709551615\r\n"
+                                                        "*0\r\n>12\r\n:18446744073709551615\r\n:1794842258052961\r\n"
                                                         ":0\r\n:7\r\n:-2\r\n:-9223372036854775808\r\n"
                                                         "$4\r\na\r\nb\r\n$0\r\n\r\n+OK\r\n");
     bytes_free(&to);
