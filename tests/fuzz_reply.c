@@ -1,6 +1,6 @@
 /* The decisions of the client library (client/belief.h) against a hostile daemon: bytes of any kind, in pieces of any length,
  * at any time, between any calls of the program. Every byte is understood, or the connection ends. A lock is held only if it
- * was asked for and granted; it is lost once at most; and a program is not told that it holds a lock whose validity has
+ * was asked for and granted, or is held already; it is lost once at most; and a program is not told that it holds a lock whose validity has
  * passed, nor after the connection has ended. Words of the protocol are among the bytes, else little would be reached.
  * Invariant: I20. */
 #include "fuzz.h"
@@ -12,6 +12,7 @@
 static const char *const fuzz_words[] = {
     "*2\r\n$1\r\nx\r\n:7\r\n",
     "*2\r\n$1\r\ny\r\n:8\r\n",
+    "*4\r\n$1\r\nx\r\n:7\r\n$1\r\ny\r\n:8\r\n",
     "_\r\n",
     "-LOST gone\r\n",
     "-ERR no\r\n",
@@ -40,8 +41,10 @@ enum { FUZZ_NAMES = 2 };
 struct fuzz_user {
     struct belief b;
     uint64_t now_ms;
-    bool told[FUZZ_NAMES]; /* that it holds the lock */
-    int asked, about;      /* the lock that it asked for last; that it unlocks or renews */
+    bool told[FUZZ_NAMES];      /* that it holds the lock */
+    unsigned again[FUZZ_NAMES]; /* how often besides */
+    bool both;                  /* it has asked for both locks at once */
+    int asked, about;           /* the lock that it asked for last; that it unlocks or renews */
 };
 
 static const char *const fuzz_names[FUZZ_NAMES] = {"x", "y"};
@@ -70,8 +73,11 @@ static void fuzz_result(struct fuzz_user *u, int code)
         return;
     FUZZ_EXPECT(!u->b.gone && u->b.fence && u->now_ms < u->b.vouched_ms,
                 "told to hold a lock for which no member vouches");
-    FUZZ_EXPECT(!u->told[u->asked], "%s is granted twice", fuzz_names[u->asked]);
-    u->told[u->asked] = true;
+    for (int k = 0; k < FUZZ_NAMES; k++)
+        if (u->both || k == u->asked) {
+            FUZZ_EXPECT(!u->told[k], "%s is granted twice", fuzz_names[k]);
+            u->told[k] = true;
+        }
 }
 
 /* What the program hears, and whether it agrees with what it heard before. */
@@ -88,6 +94,41 @@ static void fuzz_listen(struct fuzz_user *u)
         FUZZ_EXPECT(news.fence && news.why && *news.name, "a loss without a word");
         FUZZ_EXPECT(u->told[*news.name - 'x'], "%s is lost, and was not held", news.name);
         u->told[*news.name - 'x'] = false;
+        u->again[*news.name - 'x'] = 0;
+    }
+}
+
+/* The program requests both locks at once. */
+static void fuzz_ask_both(struct fuzz_user *u)
+{
+    const struct dibs_part parts[FUZZ_NAMES] = {{.name = "x"}, {.name = "y"}};
+
+    if (!u->b.wanted && belief_lock_many(&u->b, parts, FUZZ_NAMES, &(struct dibs_wish){0}, false, u->now_ms) == DIBS_OK)
+        u->both = true;
+}
+
+/* The program requests once more a lock that it was told to hold. */
+static void fuzz_ask_again(struct fuzz_user *u, int name)
+{
+    if (!u->told[name] || belief_lock(&u->b, fuzz_names[name], &(struct dibs_wish){.reentrant = true}, true, u->now_ms))
+        return;
+    FUZZ_EXPECT(belief_fence(&u->b, fuzz_names[name], u->now_ms), "told to hold %s once more, and it may be lost",
+                fuzz_names[name]);
+    u->again[name]++;
+}
+
+/* The program releases a lock as often as it holds it. */
+static void fuzz_unlock(struct fuzz_user *u, int name, bool waits)
+{
+    int code = waits ? belief_unlock(&u->b, fuzz_names[name], u->now_ms) : belief_start_unlock(&u->b, fuzz_names[name]);
+
+    if (u->again[name]) {
+        FUZZ_EXPECT(code == DIBS_OK, "%s is held several times, and released at once", fuzz_names[name]);
+        u->again[name]--;
+    } else if (code == DIBS_WAITING) {
+        u->about = name;
+    } else if (!waits) {
+        u->told[name] = false;
     }
 }
 
@@ -104,17 +145,15 @@ static void fuzz_call(struct fuzz_user *u, unsigned choice)
     case 1:
     case 2:
     case 3:
-        if (!u->b.wanted)
+        if (!u->b.wanted) {
             u->asked = name;
+            u->both = false;
+        }
         belief_lock(&u->b, fuzz_names[name], &wish, choice & 2, u->now_ms);
         break;
     case 4:
-        if (belief_unlock(&u->b, fuzz_names[name], u->now_ms) == DIBS_WAITING)
-            u->about = name;
-        break;
     case 5:
-        belief_start_unlock(&u->b, fuzz_names[name]);
-        u->told[name] = false;
+        fuzz_unlock(u, name, (choice & 15) == 4);
         break;
     case 6:
         if (belief_renew(&u->b, fuzz_names[name], 100, u->now_ms) == DIBS_WAITING)
@@ -131,6 +170,12 @@ static void fuzz_call(struct fuzz_user *u, unsigned choice)
         break;
     case 10:
         belief_ask(&u->b, (const char *[]){"STATUS"}, 1, u->now_ms);
+        break;
+    case 11:
+        fuzz_ask_both(u);
+        break;
+    case 12:
+        fuzz_ask_again(u, name);
         break;
     default:
         if (u->b.wanted)
@@ -155,7 +200,7 @@ static void fuzz_clock(struct fuzz_user *u, unsigned choice)
         if (call == BELIEF_LOCK)
             fuzz_result(u, code);
         if (call == BELIEF_UNLOCK || (call == BELIEF_RENEW && code == DIBS_LOST))
-            u->told[u->about] = false;
+            u->told[u->about] = false, u->again[u->about] = 0;
         dibs_free(u->b.answer);
         u->b.answer = NULL;
     }
