@@ -516,6 +516,16 @@ static void nobody_makes_us_keep_endless_answers(void **state)
     assert_in_range(bytes_len(&user[0].end->out), CLIENT_OUTPUT_MAX, CLIENT_OUTPUT_MAX + 8192);
 }
 
+static void nobody_makes_us_keep_what_comes_behind_the_end(void **state)
+{
+    (void)state;
+    user[0].stuck = true;
+    say('a', "QUIT\n");
+    say('a', "PING\n");
+    assert_non_null(user[0].end);
+    assert_int_equal(bytes_len(&user[0].end->in), 0);
+}
+
 /* The words behind these are those of an earlier request. */
 static void scripts_have_all_their_arguments(void **state)
 {
@@ -757,6 +767,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_connection_whose_session_was_resumed_elsewhere_is_heard_no_more, start, stop),
         cmocka_unit_test_setup_teardown(a_member_without_memory_refuses_what_takes_some, start, stop),
         cmocka_unit_test_setup_teardown(nobody_makes_us_keep_endless_answers, start, stop),
+        cmocka_unit_test_setup_teardown(nobody_makes_us_keep_what_comes_behind_the_end, start, stop),
         cmocka_unit_test_setup_teardown(scripts_have_all_their_arguments, start, stop),
         cmocka_unit_test_setup_teardown(values_are_shown_as_plain_text, start, stop),
         cmocka_unit_test_setup_teardown(a_value_may_be_a_word_of_the_command, start, stop),
