@@ -1,5 +1,6 @@
 # Clients with kept sessions against three real daemons: kept.py DIRECTORY. The directory has the sockets ant, bee and cat; a line
 # on stdout says what is true so far, and the suite goes on when it has read it. Prints TAP lines without numbers.
+import os
 import socket
 import sys
 import time
@@ -97,3 +98,29 @@ client, held = resume("ant", session)
 tell(held == ["RESUMED", "job", fence, ["exclusive"]], "its member was ended and started in order, and it has its lock")
 client.say("SESSION", "END")
 tell(waiter.say("LOCK", "job")[1] > fence, "the end of the session frees the lock")
+
+
+def dies_late(lock):
+    # The socket of a process ends, and the process a moment later: then its session does not go on. Is its lock granted within a time that is longer
+    # than that moment, and shorter than the second for which the daemon waits for the end of a process?
+    other = Client("bee")
+    ready, written = os.pipe()
+    if os.fork() == 0:
+        client = Client("bee")
+        client.say("SESSION", "KEEP", 60000)
+        client.say("LOCK", lock)
+        os.write(written, b"1")
+        client.close()
+        time.sleep(0.05)
+        os._exit(0)
+    os.read(ready, 1)
+    os.close(ready)
+    os.close(written)
+    granted = other.say("LOCK", lock, "WAIT", 700)
+    os.wait()
+    other.close()
+    time.sleep(0 if granted else 1)  # the daemon does not wait for a process any more
+    return granted is not None
+
+
+tell(any(dies_late("late%d" % k) for k in range(8)), "a lock is free soon after its client has died")

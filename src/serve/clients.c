@@ -207,8 +207,10 @@ static void clients_end(struct stream *stream)
     if (c->client->session->kept && c->process && !clients_is_dead(c)) {
         stream_read(stream, false);
         c->ended_ms = uv_now(&s->loop);
+        if (ring_empty(
+                &s->ended)) /* else the timer looks often already, and ends that come often shall not put it off */
+            serve_be_patient(s, true);
         ring_push(&s->ended, &c->in_ended);
-        serve_be_patient(s);
         return;
     }
     clients_part(c);
@@ -248,7 +250,7 @@ static bool clients_greet(struct serve_client *c)
         return false;
     c->caller.stream = c->stream;
     door_enter(&s->unknown, &c->caller, (struct sockaddr *)&address, uv_now(&s->loop));
-    serve_be_patient(s);
+    serve_be_patient(s, false);
     stream_secure(c->stream, tls);
     return true;
 }

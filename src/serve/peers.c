@@ -510,7 +510,7 @@ static void peers_come(uv_stream_t *door, int status)
     x->stream->on_end = stranger_end;
     x->stream->on_room = stranger_room;
     x->caller.stream = x->stream;
-    serve_be_patient(s);
+    serve_be_patient(s, false);
     here = uv_accept(door, &x->stream->uv.any) == 0 && serve_peer_address(x->stream, &from);
     x->door = here ? peers_door_for(s, &from) : &s->strangers;
     ring_init(&x->caller.in_door);

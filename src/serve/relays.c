@@ -271,7 +271,7 @@ struct relay *relay_begin(struct serve *s, struct stream *stream, const struct c
     mux_init(&r->mux, false);
     r->heard_ms = uv_now(&s->loop);
     ring_push(&s->relays, &r->in_serve);
-    serve_be_patient(s);
+    serve_be_patient(s, false);
     return r;
 }
 

@@ -114,16 +114,14 @@ static void serve_look_at_doors(uv_timer_t *timer)
     struct serve *s = timer->data;
     bool peers = serve_peers_patience(s), clients = serve_clients_patience(s);
 
-    if (!ring_empty(&s->ended) && !s->stopping)
-        uv_timer_start(&s->patience, serve_look_at_doors, SERVE_LOOK_MS, 0);
-    else if (peers || clients)
-        serve_be_patient(s);
+    if (peers || clients || !ring_empty(&s->ended))
+        serve_be_patient(s, !ring_empty(&s->ended));
 }
 
-void serve_be_patient(struct serve *s)
+void serve_be_patient(struct serve *s, bool soon)
 {
-    if (!uv_is_active((uv_handle_t *)&s->patience) && !s->stopping)
-        uv_timer_start(&s->patience, serve_look_at_doors, SERVE_PATIENCE_MS / 5, 0);
+    if ((soon || !uv_is_active((uv_handle_t *)&s->patience)) && !s->stopping)
+        uv_timer_start(&s->patience, serve_look_at_doors, soon ? SERVE_LOOK_MS : SERVE_PATIENCE_MS / 5, 0);
 }
 
 bool serve_peer_address(const struct stream *stream, struct sockaddr_storage *address)

@@ -164,8 +164,9 @@ void serve_log_refusal(struct serve *s, const struct stream *stream, const char 
 void serve_audit(void *user, const struct audit *a);
 /* Tells the log if the file of the audit trail does not take lines. Returns how many were dropped so far. */
 uint64_t serve_mind_trail(struct serve *s);
-/* A caller has connected and has SERVE_PATIENCE_MS to authenticate: starts the timer. */
-void serve_be_patient(struct serve *s);
+/* A caller has connected and has SERVE_PATIENCE_MS to authenticate: starts the timer. Or a client's socket has ended, and its process will end at any
+ * moment (`soon`): looks again in SERVE_LOOK_MS. */
+void serve_be_patient(struct serve *s, bool soon);
 /* Logs a record of this level. serve_log, serve_warn and serve_fail do so at the level that their names say. */
 void serve_say(const struct serve *s, enum record_level level, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
