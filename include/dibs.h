@@ -123,6 +123,9 @@ struct dibs_options {
  * certificate has no other. A TCP connection with neither is not encrypted; a daemon accepts it from its own machine
  * only. If the program has chosen a key, the environment's variables for certificates are ignored, and the reverse.
  *
+ * A program that has more rights than its caller (set-user-ID, set-group-ID, capabilities) gets no variable of the
+ * environment: its caller would choose the daemon that grants the locks.
+ *
  * The caller must close the connection also if this function fails. */
 DIBS_API int dibs_connect(struct dibs **d, const char *where, const struct dibs_options *options);
 /* Releases all locks of the connection and frees it. `d` may be null. */

@@ -75,6 +75,15 @@ DIBS_SOCKET=$dir/nowhere "$dir/counter" "$dir/count" 1 2>"$dir/said"
 [ $? = 1 ] && grep -q "no daemon at $dir/nowhere" "$dir/said"
 tell $? "without a daemon it says so"
 
+# A program of another user, who has given it rights of his own.
+if [ "$MODE" = release ] && [ "$(id -u)" = 0 ] && cp "$dir/static" "$dir/elevated" && chown 65534 "$dir/elevated" && chmod 4755 "$dir/elevated"; then
+    DIBS_SOCKET=$dir/nowhere XDG_RUNTIME_DIR=$dir "$dir/elevated" "$dir/count" 1 2>"$dir/said"
+    [ $? = 1 ] && grep -q "no daemon at /run/dibs/dibs.sock" "$dir/said"
+    tell $? "a set-user-ID program does not let its caller choose the daemon"
+else
+    tell 0 "a set-user-ID program # SKIP only root can make one of another user, and sanitizers refuse to run in it"
+fi
+
 # shellcheck disable=SC2046,SC2086 # words
 ${CC:-cc} -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -Werror $sanitizers -o "$dir/calls" tests/library_calls.c \
     $(pkg-config --cflags --libs dibs) && "$dir/calls" "$dir/nowhere,$dir/solo" >"$dir/out"

@@ -195,6 +195,8 @@ static int lock_main(int argc, char **argv, double wait_s, const char *line, con
     const struct cli_usage usage = {line, lock_about, options, {examples[0], examples[1], examples[2]}};
     int count = words ? cli_parse_before(argc, argv, &usage, words, argc, &names) : 0, status;
 
+    if (!words)
+        cli_die("out of memory");
     w.undivided = names < 0;
     names = w.undivided ? 1 : names;
     if (names < 1 || count <= names)

@@ -659,7 +659,7 @@ static int job_start(struct job *j)
     j->sweep.root = getpid();
     j->sweep.spare = j->guard;
     if (read(j->news, &first, sizeof first) != sizeof first)
-        return job_cannot_start("there are too many processes");
+        return job_cannot_start("there are too many processes, or its guard was killed");
     j->child = first.value;
     return 0;
 }

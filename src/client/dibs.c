@@ -96,7 +96,7 @@ static void dibs_default_name(char *name, size_t size)
 
 static const char *dibs_variable(const char *name)
 {
-    const char *value = getenv(name);
+    const char *value = secure_getenv(name);
 
     return value ? value : "";
 }
@@ -148,7 +148,7 @@ static char *dibs_under(const char *all)
 /* Copies all that is needed to make the connection, now and perhaps again. Returns false if there is no memory. */
 static bool dibs_remember(struct dibs *d, const char *where, const struct dibs_options *options)
 {
-    const char *under = getenv("DIBS_LOCKS");
+    const char *under = secure_getenv("DIBS_LOCKS");
     char name[96];
     bool fine;
 

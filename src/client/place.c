@@ -25,7 +25,7 @@ const char *dibs_socket_path(void)
 {
     static const char of_system[] = "/run/dibs";
     static _Thread_local char path[128];
-    const char *chosen = getenv("DIBS_SOCKET"), *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *chosen = secure_getenv("DIBS_SOCKET"), *runtime = secure_getenv("XDG_RUNTIME_DIR");
 
     if (chosen && *chosen)
         return chosen;
@@ -248,7 +248,7 @@ int place_dial(const char *where, unsigned turn, bool *tcp, bool *pending, char 
 
 static const char *place_list(const char *list)
 {
-    const char *chosen = getenv("DIBS_CONNECT");
+    const char *chosen = secure_getenv("DIBS_CONNECT");
 
     return list ? list : chosen && *chosen ? chosen : NULL;
 }
