@@ -304,11 +304,13 @@ static bool wait_begin(struct wait *w)
     static const int numbers[] = {SIGTERM, SIGINT, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGTSTP, SIGCHLD};
     struct lock_run *run = w->run;
     const char *slash = strrchr(run->command[0], '/');
+    const pid_t self = getpid();
+    const bool first = self == 1;
     struct sigaction action;
     char host[65] = "";
 
     gethostname(host, sizeof host - 1);
-    snprintf(w->name, sizeof w->name, "%s:%d %s", host, (int)getpid(), slash ? slash + 1 : run->command[0]);
+    snprintf(w->name, sizeof w->name, "%s:%d %s", host, (int)self, slash ? slash + 1 : run->command[0]);
     for (char *c = w->name; *c; c++)
         if ((unsigned char)*c < ' ' || *c == 0x7f)
             *c = '?';
@@ -317,7 +319,7 @@ static bool wait_begin(struct wait *w)
         sigaddset(&run->watched, numbers[k]);
         if (sigaction(numbers[k], NULL, &action) == 0 && action.sa_handler == SIG_IGN)
             sigaddset(&run->ignored, numbers[k]);
-        else if (getpid() == 1 && numbers[k] != SIGTSTP && numbers[k] != SIGCHLD)
+        else if (first && numbers[k] != SIGTSTP && numbers[k] != SIGCHLD)
             signal(numbers[k], wait_end);
     }
     sigprocmask(SIG_BLOCK, NULL, &run->before);
