@@ -278,9 +278,9 @@ if [ "${MODE:-release}" = release ]; then
     "$DIBS" lock lookup --socket "$dir/bee" --wait 60 -- sh -c 'before=$(wc -c <$0); sleep 1; [ $before = $(wc -c <$0) ]' "$dir/lookup.ticks"
     tell $? "no name server answers, its daemon is killed: when another client is granted the lock, the command does not run"
     command=$(pgrep -P "$(pgrep -P "$(cat "$dir/lookup.job")")")
-    stands_still() { # no process of the command runs
+    stands_still() { # no process of the command runs; D: one that was stopped while it waits for a child that was stopped, in vfork
         for process in $(pgrep -g "$command"); do
-            grep -qs '^State:[[:space:]]*[TZ]' "/proc/$process/status" || return 1
+            grep -qs '^State:[[:space:]]*[TZD]' "/proc/$process/status" || return 1
         done
     }
     pgrep -g "$command" | grep -vx "$command" >"$dir/below"
