@@ -442,10 +442,15 @@ static uint64_t kept_time_us(const struct soak_client *c)
     return (uint64_t)c->kept->keep_ms * (c->slow ? 20000 : 19000) / 19;
 }
 
-/* The client requests a lock with this TTL, or (0) with none. The daemon's clock may be faster. */
+uint64_t kept_lapses_us(const struct world *w, uint64_t ttl_ms)
+{
+    return ttl_ms ? w->now_us + 950 * (ttl_ms - 1) : UINT64_MAX;
+}
+
+/* The client requests a lock with this TTL, or (0) with none. */
 void kept_note_ttl(const struct world *w, struct soak_client *c, uint64_t ttl_ms)
 {
-    c->kept->lapses_us = ttl_ms ? w->now_us + 950 * ttl_ms : UINT64_MAX;
+    c->kept->lapses_us = kept_lapses_us(w, ttl_ms);
 }
 
 /* The client hears that it has lost its lock. */

@@ -116,7 +116,7 @@ void library_excuse(const struct world *w, struct soak_client *c)
  * member may not receive the new TTL. */
 static void library_note_ttl(const struct world *w, struct soak_use *u, uint64_t ttl_ms)
 {
-    uint64_t lapses_us = ttl_ms ? w->now_us + 950 * ttl_ms : UINT64_MAX;
+    uint64_t lapses_us = kept_lapses_us(w, ttl_ms);
 
     u->lapses_us = u->lapses_us < lapses_us ? u->lapses_us : lapses_us;
 }

@@ -629,6 +629,8 @@ bool kept_act(struct world *w, uint32_t c);
 bool kept_is_detached(const struct soak_client *c);
 void kept_attached(struct soak_client *c, const struct soak_awaited *a);
 void kept_hear(struct world *w, uint32_t c, const struct soak_awaited *a, const struct soak_reply *r);
+/* When a lock that is requested now with this TTL ends, at the earliest: the daemon's clock may be faster, and it counts whole milliseconds. 0: never. */
+uint64_t kept_lapses_us(const struct world *w, uint64_t ttl_ms);
 void kept_note_ttl(const struct world *w, struct soak_client *c, uint64_t ttl_ms);
 void kept_check_loss(struct world *w, uint32_t c);
 void kept_check_grant(struct world *w, const struct soak_conn *x);
