@@ -11,7 +11,7 @@
 
 MODE ?= release
 B := build/$(MODE)
-VERSION := 0.1.0
+VERSION := 0.2.0
 ABI := 0# of the client library
 
 CC ?= cc
